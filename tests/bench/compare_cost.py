@@ -19,21 +19,26 @@ import tempfile
 import time
 
 COMMANDS = {"modules": ["report", "--section", "modules"], "iterations": ["report", "--section", "iterations"],
-            "idle": ["report", "--section", "idle"], "overview": ["report"], "diff": ["diff"]}
+            "idle": ["report", "--section", "idle"], "findings": ["report", "--section", "findings"],
+            "overview": ["report"], "diff": ["diff"],
+            "page": ["report", "--html", "OUT"]}
 
 
 def run(command):
-    """(CPU seconds, wall seconds, MiB, hash of the output); the command must succeed."""
-    with tempfile.TemporaryFile() as out:
+    """(CPU seconds, wall seconds, MiB, hash of the output); the command must succeed. OUT: it writes a file."""
+    with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "out"), "w+b") as stdout:
+        file = os.path.join(folder, "file")
+        command = [file if word == "OUT" else word for word in command]
         began = time.monotonic()
-        with subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL) as child:
+        with subprocess.Popen(command, stdout=stdout, stderr=subprocess.DEVNULL) as child:
             _, status, usage = os.wait4(child.pid, 0)
             child.returncode = os.waitstatus_to_exitcode(status)
         if status != 0:
             sys.exit(f"{' '.join(command)} failed")
         seconds = time.monotonic() - began
-        out.seek(0)
-        return (usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss / 1024, hashlib.sha256(out.read()).hexdigest())
+        with open(file if os.path.exists(file) else stdout.name, "rb") as out:
+            digest = hashlib.sha256(out.read()).hexdigest()
+        return (usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss / 1024, digest)
 
 
 def main():

@@ -19,7 +19,7 @@
 #include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
-#include "tools/analysis/sampling/sampled_bytes_held.h"
+#include "tools/analysis/tables/whole_trace.h"
 
 using namespace rangefinder;
 
@@ -84,15 +84,18 @@ void compare(const TraceTotals& trace, const PathTotals& row, const RowBytes& li
 
 int compare_trace(const char* place, bool all) {
   const TraceFolder folder = open_trace_folder(place);
-  const TraceTotals trace = load_trace(folder);
-  const auto fitted = SampledTrace::load(folder);
+  WholeTrace whole(folder, SampledTrace::kColumns);
+  const TraceTotals& trace = whole.totals();
+  const auto fitted = SampledTrace::load(whole.rows());
   if (!fitted) {
     std::fprintf(stderr, "%s has no samples\n", place);
     return 3;
   }
   LiveRun live(trace);
-  visit_records(folder,
-                [&](const Line& line) { std::visit([&](const auto& record) { live.take(record); }, line); });
+  LineReader reader;
+  static_cast<void>(read_lines(folder, reader, [&](const Line& line, const LinePlace&) {
+    std::visit([&](const auto& record) { live.take(record); }, line);
+  }));
   live.sharing.finish();
   const SampledTotals totals = fitted->totals();
   const std::vector<PathTotals> rows = trace.totals.paths();

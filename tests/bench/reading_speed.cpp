@@ -51,12 +51,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-struct Counter final : TraceVisitor {
-  void line(const Line& line, const LinePlace&) override {
-    ++lines;
-    if (std::holds_alternative<KernelRecord>(line)) ++kernels;
-  }
-  void broken(std::string_view, const LinePlace&) override { ++faults; }
+struct Counter {
   std::uint64_t lines = 0, kernels = 0, faults = 0;
 };
 
@@ -155,7 +150,13 @@ bool measure(const Options& options) {
   LineReader reader;
   Counter counter;
   const auto start = Clock::now();
-  static_cast<void>(read_trace(open_trace_folder(options.folder), reader, counter));
+  static_cast<void>(read_lines(
+      open_trace_folder(options.folder), reader,
+      [&counter](const Line& line, const LinePlace&) {
+        ++counter.lines;
+        if (std::holds_alternative<KernelRecord>(line)) ++counter.kernels;
+      },
+      [&counter](const std::string&, const LinePlace&) { ++counter.faults; }));
   const double seconds = seconds_since(start);
   std::vector<Report> reports;
   for (const Goal& goal : kGoals) {

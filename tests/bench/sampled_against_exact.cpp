@@ -20,12 +20,14 @@
 #include <cstring>
 #include <exception>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 
@@ -63,20 +65,23 @@ struct Comparison {
 };
 
 struct Warm {
+  Warm(const TraceFolder& files, const SelectionOptions& options)
+      : rows(files, {.columns = TotalsFold::kColumns | SampledTrace::kColumns | Selection::columns(options)}),
+        selection(options, rows),
+        totals(load_totals(rows, selection)) {}
+  Trace rows;
   Selection selection;
   TraceTotals totals;
 };
 
 /// A trace without its first iterations.
-Warm load_warm(const char* folder, std::uint64_t skip) {
+std::unique_ptr<Warm> load_warm(const char* folder, std::uint64_t skip) {
   const std::vector<TraceFolder> traces = find_traces(folder);
   if (traces.size() != 1)
     std::fprintf(stderr, "%s holds %zu traces; using the first\n", folder, traces.size());
   SelectionOptions options;
   if (skip != 0) options.iterations.first = skip;
-  Warm warm{Selection(options, traces.front()), TraceTotals()};
-  warm.totals = load_trace(traces.front(), &warm.selection);
-  return warm;
+  return std::make_unique<Warm>(traces.front(), options);
 }
 
 /// Keyed by text of the path. Only paths with all launches measured.
@@ -108,10 +113,10 @@ void add_sampled_paths(std::map<std::string, ExactPath>& out, const TraceTotals&
 }
 
 void add_truth(std::map<std::string, ExactPath>& out, const char* folder, std::uint64_t skip) {
-  const Warm warm = load_warm(folder, skip);
-  if (warm.totals.samples_lines == 0) return add_exact_paths(out, warm.totals);
-  const auto trace = SampledTrace::load(warm.totals.files, &warm.selection);
-  if (trace) add_sampled_paths(out, warm.totals, trace->totals());
+  const auto warm = load_warm(folder, skip);
+  if (warm->totals.samples_lines == 0) return add_exact_paths(out, warm->totals);
+  const auto trace = SampledTrace::load(warm->rows, &warm->selection);
+  if (trace) add_sampled_paths(out, warm->totals, trace->totals());
 }
 
 std::vector<Comparison> compare(const TraceTotals& trace, const SampledTotals& sampled,
@@ -186,9 +191,9 @@ struct Arguments {
 
 int run(const Arguments& arguments) {
   const char* const sampled_folder = arguments.folders.front();
-  const Warm warm = load_warm(sampled_folder, arguments.skip);
-  const TraceTotals& sampled_trace = warm.totals;
-  const auto trace = SampledTrace::load(sampled_trace.files, &warm.selection);
+  const auto warm = load_warm(sampled_folder, arguments.skip);
+  const TraceTotals& sampled_trace = warm->totals;
+  const auto trace = SampledTrace::load(warm->rows, &warm->selection);
   std::map<std::string, ExactPath> exact;
   for (std::size_t i = 1; i < arguments.folders.size(); ++i)
     add_truth(exact, arguments.folders[i], arguments.skip);

@@ -27,6 +27,7 @@
 #include "tests/unit/schema/plain_lines.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/tables/whole_trace.h"
 #include "tools/analysis/validate/salvage.h"
 #include "tools/analysis/validate/validation.h"
 #include "tools/export/export_format.h"
@@ -265,8 +266,9 @@ class TraceFuzzer final : public Fuzzer {
   std::string read_all(Random& random) {
     unless_missing([&] { static_cast<void>(validate_trace(open_trace_folder(trace_), random.one_in(2))); });
     unless_missing([&] {
-      const TraceTotals trace = load_trace(open_trace_folder(trace_));
-      const RowValues values = load_row_values(trace);
+      WholeTrace whole(open_trace_folder(trace_), {});
+      const TraceTotals& trace = whole.totals();
+      const RowValues& values = whole.values();
       for (const PathTotals& row : trace.totals.paths()) static_cast<void>(trace.path_text(row.path));
       static_cast<void>(trace.totals.kernels());
       static_cast<void>(trace.totals.path_metrics());

@@ -74,7 +74,8 @@ ALLOWED = {
                            "tools/analysis/model tools/analysis/timeline tools/analysis/tables "
                            "tools/analysis/findings tools/analysis/overview",
     "tools/analysis/validate": "schema tools/analysis/table tools/analysis/read tools/analysis/model "
-                               "tools/analysis/timeline tools/analysis/tables tools/analysis/findings",
+                               "tools/analysis/timeline tools/analysis/tables tools/analysis/findings "
+                               "tools/analysis/overview",
     "tools/attach": "profiler/control tools/analysis/read",
     "tools/export": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/read "
                     "tools/analysis/model tools/analysis/sampling tools/analysis/timeline tools/analysis/tables",
@@ -82,7 +83,8 @@ ALLOWED = {
                   "tools/analysis/timeline tools/analysis/tables tools/analysis/findings tools/analysis/queries "
                   "tools/analysis/diff",
     "tools/serve": "profiler/base schema tools/analysis/table tools/analysis/read tools/analysis/model "
-                   "tools/analysis/tables tools/analysis/queries tools/attach tools/export tools/page",
+                   "tools/analysis/tables tools/analysis/findings tools/analysis/queries tools/attach tools/export "
+                   "tools/page",
     "tools/replay": "schema profiler/cupti profiler/drain tools/command_line",
     "tools/rangefinder": "profiler/base profiler/options profiler/cupti profiler/attribution profiler/output "
                          "profiler/metrics profiler/counters/metrics profiler/control tools/command_line "

@@ -210,7 +210,7 @@ test("sampled bytes have an error of 100 % at most or no number, exact ones have
   page = await browser.open(exact, at("modules", { module: "D2H" }));
   assert.equal(await cells(page, "DRAM ±"), undefined);
   assert.ok((await cells(page, "DRAM write")).some((text) => text.endsWith("†")));
-  assert.match(await page.locator(".view.modules").textContent(), /“†”: L2 writes back late/);
+  assert.match(await page.locator(".view.modules").textContent(), /†: L2 writes back late/);
   const details = await page.locator(".details").textContent();
   assert.match(details, /carry-over, at most/);
   assert.match(details, /DRAM \/ declared–/);

@@ -27,8 +27,9 @@ async function load(file) {
   return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
 }
 
-const { durationText, bytesText, errorText, axisText, plainNumber, boundedText } = await load("data/numbers.ts");
-const { marksCarryOver, sampledError, limitShare } = await load("data/trace.ts");
+const { durationText, bytesText, axisText, plainNumber } = await load("data/numbers.ts");
+const { statedColumn } = await load("ui/stated_columns.ts");
+const { cellText } = await load("ui/columns.ts");
 const { Spans } = await load("data/spans.ts");
 const { RateSeries, StepSeries } = await load("data/series.ts");
 const { fitOf, rateOf } = await load("views/scatter_points.ts");
@@ -46,9 +47,6 @@ test("numbers read as on the command line", () => {
   assert.equal(durationText(999_499), "999 us");
   assert.equal(durationText(999_500), "1.00 ms");
   assert.equal(bytesText(8_589_934_592), "8.59 GB");
-  assert.equal(errorText(0.994), "0.99 %");
-  assert.equal(errorText(2.14), "2.1 %");
-  assert.equal(errorText(1200), ">999 %");
 });
 
 test("a number without a unit has two significant digits at least", () => {
@@ -59,22 +57,17 @@ test("a number without a unit has two significant digits at least", () => {
   assert.equal(plainNumber(0), "0");
 });
 
-test("a sampled value with an error bound above 100 % has no number but a reason", () => {
-  assert.deepEqual(boundedText(8_589_934_592, 2.14), { value: "8.59 GB", error: "2.1 %" });
-  assert.deepEqual(boundedText(1000, 100), { value: "1.00 kB", error: "100 %" });
-  assert.deepEqual(boundedText(1000, 100.01), { value: "–", error: "too short" });
-  assert.deepEqual(boundedText(1000, undefined), { value: "1.00 kB", error: "" });
-  const row = { bytes_source: "sampled", dram_read_bytes: 5, dram_write_bytes: 5, bytes_error_pct: 120 };
-  assert.equal(sampledError(row, "bytes_error_pct"), 120);
-  assert.equal(sampledError({ ...row, bytes_source: "exact" }, "bytes_error_pct"), undefined);
-  assert.equal(limitShare({ ...row, dram_peak_share: 0.9, l2_peak_share: 0.2 }), 0.2);
-});
+test("a stated column shows the text that the data have, else its value with its unit", () => {
+  const bytes = { key: "dram_write_bytes", title: "DRAM write", unit: "bytes", bar: true };
+  const column = statedColumn(bytes, (row, key) => row[key], { texts: (row) => row.texts, whole: 4000 });
 
-test("carry-over is marked above 10 % of the traffic", () => {
-  const row = { dram_read_bytes: 600, dram_write_bytes: 400 };
-  assert.equal(marksCarryOver({ ...row, carry_over_bytes: 101 }), true);
-  assert.equal(marksCarryOver({ ...row, carry_over_bytes: 100 }), false);
-  assert.equal(marksCarryOver(row), false);
+  assert.equal(cellText(column, { dram_write_bytes: 1000 }), "1.00 kB");
+  assert.equal(cellText(column, { dram_write_bytes: 1000, texts: { dram_write_bytes: "1.00 kB+†" } }), "1.00 kB+†");
+  assert.equal(cellText(column, {}), "");
+  assert.equal(column.bar({ dram_write_bytes: 1000 }), 0.25);
+  const share = statedColumn({ key: "x", title: "X", unit: "percent", bar: true }, (row, key) => row[key]);
+  assert.equal(cellText(share, { x: 61.23 }), "61.2 %");
+  assert.equal(share.bar({ x: 50 }), 0.5);
 });
 
 test("a tick of the axis has the digits that the step needs", () => {
@@ -174,7 +167,7 @@ test("the depth of the fit is the chosen one, else that of most modules", () => 
   assert.equal(fitAt([], 0), undefined);
 });
 
-const metric = (name, topic, more = {}) => ({ name, title: name, unit: "%", topic, better: "higher", ...more });
+const metric = (name, topic, more = {}) => ({ name, title: name, unit: "%", topic, ...more });
 
 test("stalls are sorted, and an issuing warp is not stalled", () => {
   const metrics = ["stall_wait", "stall_selected", "stall_gmma"].map((name) => metric(name, "stalls"));
@@ -204,9 +197,9 @@ test("a metric has its unit, and its tip its meaning and busiest part", () => {
   assert.equal(text("FLOP/s", 6.05e14), "605 TFLOP/s");
   assert.equal(text("instructions/cycle", 1.25, "IPC"), "1.25 instructions/cycle");
   assert.equal(text("sectors", 16, "sectors per load"), "16.0");
-  const busy = metric("l1", "t", { title: "L1 throughput", meaning: "How busy.", better: "neither" });
+  const busy = metric("l1", "t", { tip: "L1 throughput: How busy." });
   assert.equal(named.namedTip({ metric: busy, part: "L1 reads" }), "L1 throughput: How busy. Busiest part: L1 reads.");
-  assert.equal(named.namedTip({ metric: { ...busy, better: "lower" } }), "L1 throughput: How busy. Lower is better.");
+  assert.equal(named.namedTip({ metric: busy }), "L1 throughput: How busy.");
 });
 
 test("a module's roof is the lower of DRAM and the peak of its types, and unknown without one of them", () => {

@@ -44,6 +44,16 @@ class ChromeEvents {
 
   /// Begins a complete event (ph X). If it ends before it starts, its duration is 0.
   void slice(ChromeRow row, std::string_view category, std::string_view name, TimeNs start_ns, TimeNs end_ns);
+  /// A complete event with the arguments that `add(JsonObject&)` adds.
+  template <typename Add>
+  void slice(ChromeRow row, std::string_view category, std::string_view name, TimeNs start_ns, TimeNs end_ns,
+             Add&& add) {
+    slice(row, category, name, start_ns, end_ns);
+    JsonObject object(args());
+    add(object);
+    object.close();
+    close();
+  }
   /// Begins an event at one time. `phase`: i, C, b or e.
   void moment(char phase, ChromeRow row, std::string_view category, std::string_view name, TimeNs at_ns);
   /// Writes a flow event, bound to the slice open on the row: s starts, t continues, f ends the flow.

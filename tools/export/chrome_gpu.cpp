@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/export/chrome_gpu.h"
+#include "tools/export/chrome_parts.h"
 
 #include <cctype>
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/export/chrome_nvtx.h"
+#include "tools/export/chrome_parts.h"
 
 #include <algorithm>
 
-#include "tools/export/nvtx_payload.h"
+#include "tools/export/value_text.h"
 
 namespace rangefinder {
 

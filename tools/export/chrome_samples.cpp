@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/export/chrome_samples.h"
+#include "tools/export/chrome_parts.h"
 
 #include <algorithm>
 #include <array>

@@ -3,35 +3,37 @@
 
 #include <filesystem>
 
-#include "tools/export/chrome_gpu.h"
-#include "tools/export/chrome_host.h"
-#include "tools/export/chrome_nvtx.h"
-#include "tools/export/chrome_samples.h"
+#include "tools/analysis/read/trace_reader.h"
+#include "tools/export/chrome_parts.h"
 
 namespace rangefinder {
 
-const std::string& ChromeNames::kernel(std::uint32_t name) {
-  const auto [it, is_new] = kernels_.try_emplace(name);
-  if (is_new) it->second = json_string(trace_.kernel_name(name).demangled);
+namespace {
+
+template <typename Make>
+const std::string& cached(std::unordered_map<std::uint32_t, std::string>& texts, std::uint32_t id,
+                          Make&& make) {
+  const auto [it, is_new] = texts.try_emplace(id);
+  if (is_new) it->second = json_string(make());
   return it->second;
+}
+
+}  // namespace
+
+const std::string& ChromeNames::kernel(std::uint32_t name) {
+  return cached(kernels_, name, [&] { return trace_.kernel_name(name).demangled; });
 }
 
 const std::string& ChromeNames::path(std::uint32_t path) {
-  const auto [it, is_new] = paths_.try_emplace(path);
-  if (is_new) it->second = json_string(trace_.path_text(path));
-  return it->second;
+  return cached(paths_, path, [&] { return trace_.path_text(path); });
 }
 
 const std::string& ChromeNames::own(std::uint32_t path) {
-  const auto [it, is_new] = own_.try_emplace(path);
-  if (is_new) it->second = json_string(trace_.own_name(path));
-  return it->second;
+  return cached(own_, path, [&] { return trace_.own_name(path); });
 }
 
 const std::string& ChromeNames::text(std::uint32_t name) {
-  const auto [it, is_new] = texts_.try_emplace(name);
-  if (is_new) it->second = json_string(trace_.text(name));
-  return it->second;
+  return cached(texts_, name, [&] { return trace_.text(name); });
 }
 
 const std::string& ChromeNames::api(std::string_view api) {
@@ -41,15 +43,14 @@ const std::string& ChromeNames::api(std::string_view api) {
 
 namespace {
 
-class ChromeTimeline final : public TraceVisitor {
+class ChromeTimeline {
  public:
   explicit ChromeTimeline(ChromeContext& context)
       : host_(context), gpu_(context), nvtx_(context), samples_(context) {}
 
-  void line(const Line& line, const LinePlace&) override {
+  void line(const Line& line) {
     std::visit([this](const auto& record) { add(record, host_, gpu_, nvtx_, samples_); }, line);
   }
-  void broken(std::string_view, const LinePlace&) override {}  // read_outline() has already reported it
   /// Writes the events held back. Call it once, after the last line.
   void finish() {
     gpu_.finish();
@@ -89,7 +90,9 @@ void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process,
   LineReader reader;
   ChromeContext context{trace, process, options, events, rows, ChromeNames(trace)};
   ChromeTimeline timeline(context);
-  (void)read_trace(trace.files, reader, timeline);
+  // read_outline() has reported what is broken.
+  (void)read_lines(trace.files, reader,
+                   [&timeline](const Line& line, const LinePlace&) { timeline.line(line); });
   timeline.finish();
 }
 

@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/export/csv_tables.h"
 
+#include <cmath>
+
 #include "schema/key_names.h"
-#include "tools/export/handle_text.h"
-#include "tools/export/nvtx_payload.h"
+#include "tools/analysis/table/table_render.h"
+#include "tools/export/export_format.h"
+#include "tools/export/trace_outline.h"
+#include "tools/export/value_text.h"
 
 namespace rangefinder {
+
+std::string csv_cell(std::string_view text) {
+  return csv_field(plain_text(text));
+}
+
+CsvTable& CsvTable::real(double value) {
+  if (!std::isfinite(value)) return empty();
+  separate();
+  char buffer[48];
+  out().append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  return *this;
+}
+
+void CsvTable::end_row() {
+  out() += "\r\n";
+  first_ = true;
+  file_.drain();
+}
 
 CsvTables::CsvTables(const std::filesystem::path& folder, Overwrite overwrite) {
   for (const RowTableShape& shape : row_tables()) {
@@ -73,6 +95,21 @@ std::vector<std::filesystem::path> CsvTables::commit() {
     out.push_back(file.path);
   }
   return out;
+}
+
+ExportResult export_csv(const ExportRequest& request) {
+  ExportResult result;
+  OutputFolder folder(request.out);
+  CsvTables tables(folder.path(), request.overwrite);
+  for (std::size_t number = 0; number < request.traces.size(); ++number) {
+    const TraceOutline trace = read_outline(request.traces[number]);
+    note_trace(trace, result);
+    tables.begin_trace(number);
+    write_rows(trace, tables);
+  }
+  result.files = tables.commit();
+  folder.commit();
+  return result;
 }
 
 }  // namespace rangefinder

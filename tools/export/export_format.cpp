@@ -35,9 +35,9 @@ const ExportFormat* find_export_format(std::string_view name) {
   return it == kFormats.end() ? nullptr : &*it;
 }
 
-void note_trace(const TraceOutline& trace, ExportResult& result) {
+void note_trace(const TraceNames& trace, ExportResult& result) {
   const std::string folder = trace.files.folder.string() + ": ";
-  if (!trace.end && trace.read.incomplete.empty()) {  // read_trace() reports that
+  if (!trace.end && trace.read.incomplete.empty()) {  // read_damage reports that
     result.notes.push_back(folder +
                            "the program was killed or is still running; at most the last second is missing");
   }
@@ -48,10 +48,19 @@ void note_trace(const TraceOutline& trace, ExportResult& result) {
   }
 }
 
-void note_untimed(const TraceOutline& trace, ExportResult& result) {
-  if (trace.untimed == 0) return;
+void note_untimed(const TraceNames& trace, std::uint64_t untimed, ExportResult& result) {
+  if (untimed == 0) return;
   result.notes.push_back(trace.files.folder.string() + ": " +
-                         counted_text(trace.untimed, "GPU record", "GPU records") + " without times omitted");
+                         counted_text(untimed, "GPU record", "GPU records") + " without times omitted");
+}
+
+std::string process_file_name(const Header& header) {
+  std::string host = header.host.empty() ? "host" : header.host;
+  const auto is_bad = [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20; };
+  std::replace_if(host.begin(), host.end(), is_bad, '_');
+  if (host.front() == '.' || host.front() == '-') host.front() = '_';
+  host.resize(std::min<std::size_t>(host.size(), 128));  // file names have at most 255 bytes
+  return host + "_" + std::to_string(header.pid) + "." + std::to_string(header.base_unix_ns);
 }
 
 }  // namespace rangefinder

@@ -4,9 +4,9 @@
 //
 //   ExportRequest ─▶ export_formats()[i].write ─▶ ExportResult: files written, notes on missing data
 //
-// Writers stream: they read a trace twice (names, then events). Memory grows with names and rows, not with
-// records. A file appears under its name when it is complete; the tables of one folder appear together at the
-// end.
+// prometheus and speedscope, which are sums, read a trace once. The others stream: they read it twice (names,
+// then events), and their memory grows with names and rows, not with records. A file appears under its name
+// when it is complete; the tables of one folder appear together at the end.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/trace_names.h"
 #include "tools/export/output_file.h"
-#include "tools/export/trace_outline.h"
 
 namespace rangefinder {
 
@@ -55,9 +54,13 @@ struct ExportFormat {
 [[nodiscard]] const ExportFormat* find_export_format(std::string_view name);
 
 /// Adds notes about data missing in every format: no end line, lost records. read_damage reports damage.
-void note_trace(const TraceOutline& trace, ExportResult& result);
+void note_trace(const TraceNames& trace, ExportResult& result);
 /// Adds a note about GPU records without times, which a timeline cannot show.
-void note_untimed(const TraceOutline& trace, ExportResult& result);
+void note_untimed(const TraceNames& trace, std::uint64_t untimed, ExportResult& result);
+
+/// The file name of a process, for formats with one file per process: node7_4711.1700000000000000000, the
+/// beginning of file names by PyTorch's profiler. '_' replaces characters that a file name must not have.
+[[nodiscard]] std::string process_file_name(const Header& header);
 
 ExportResult export_perfetto(const ExportRequest& request);
 ExportResult export_kineto(const ExportRequest& request);

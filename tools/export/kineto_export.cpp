@@ -10,7 +10,6 @@
 #include "schema/json_text.h"
 #include "tools/export/chrome_timeline.h"
 #include "tools/export/export_format.h"
-#include "tools/export/process_file_name.h"
 
 namespace rangefinder {
 namespace {
@@ -103,7 +102,7 @@ ExportResult export_kineto(const ExportRequest& request) {
   for (const TraceFolder& trace : request.traces) {
     const TraceOutline outline = read_outline(trace);
     note_trace(outline, result);
-    note_untimed(outline, result);
+    note_untimed(outline, outline.untimed, result);
     const std::string name = process_file_name(outline.header) + ".pt.trace.json";
     const std::filesystem::path target = folder ? folder->path() / name : request.out;
     // Each file is complete by itself and stays if a later one fails.

@@ -50,7 +50,7 @@ ExportResult export_perfetto(const ExportRequest& request) {
     const TraceOutline& outline = outlines.emplace_back(read_outline(trace));
     origin_unix_ns = std::min(origin_unix_ns, sum(outline.header.base_unix_ns, outline.first_ns));
     note_trace(outline, result);
-    note_untimed(outline, result);
+    note_untimed(outline, outline.untimed, result);
   }
   file.text() += '[';
   ChromeEvents events(file, 0);

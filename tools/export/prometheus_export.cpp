@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "schema/key_names.h"
-#include "tools/analysis/sampling/sampled_bytes.h"
 #include "tools/export/export_format.h"
 #include "tools/export/prometheus_families.h"
 #include "tools/export/work_totals.h"
@@ -20,21 +19,9 @@
 namespace rangefinder {
 namespace {
 
-/// One trace with its sums, but without its events.
-struct Process {
-  explicit Process(const TraceFolder& folder) : outline(read_outline(folder)), totals(collect_work(outline)) {
-    if (totals.exact.empty() && outline.has_samples) {
-      if (const auto loaded = SampledTrace::load(folder)) sampled = loaded->totals();
-    }
-  }
-  TraceOutline outline;
-  WorkTotals totals;
-  std::optional<SampledTotals> sampled;
-
-  [[nodiscard]] std::string module(std::uint32_t path) const {
-    return path == 0 ? kOutsideModule : outline.path_text(path);
-  }
-};
+std::string module_of(const WorkTotals& process, std::uint32_t path) {
+  return path == 0 ? kOutsideModule : process.path_text(path);
+}
 
 using Weight = std::pair<std::uint64_t, std::uint64_t>;
 
@@ -65,30 +52,28 @@ KeptNames heaviest(std::unordered_map<std::string, Weight>&& weights, std::size_
 }
 
 /// The heaviest modules over all traces: by GPU time, then by bytes.
-KeptNames kept_modules(const std::deque<Process>& processes, std::size_t limit) {
+KeptNames kept_modules(const std::deque<WorkTotals>& processes, std::size_t limit) {
   std::unordered_map<std::string, Weight> weights;
-  for (const Process& process : processes) {
-    for (const auto& [key, sum] : process.totals.work) {
+  for (const WorkTotals& process : processes) {
+    for (const auto& [key, sum] : process.work) {
       const bool counts = key.kind == WorkKind::kernel || key.kind == WorkKind::graph;
-      if (counts) weights[process.module(key.path)].first += sum.ns;
+      if (counts) weights[module_of(process, key.path)].first += sum.ns;
     }
-    for (const auto& [key, sum] : process.totals.exact)
-      weights[process.module(key.path)].second += sum.l2_bytes;
+    for (const auto& [key, sum] : process.exact) weights[module_of(process, key.path)].second += sum.l2_bytes;
     if (!process.sampled) continue;
     for (const SampledPath& path : process.sampled->paths) {
-      weights[process.module(path.path)].second += path.exclusive[2].bytes;
+      weights[module_of(process, path.path)].second += path.exclusive[2].bytes;
     }
   }
   return heaviest(std::move(weights), limit);
 }
 
-KeptNames kept_kernels(const std::deque<Process>& processes, std::size_t limit) {
+KeptNames kept_kernels(const std::deque<WorkTotals>& processes, std::size_t limit) {
   std::unordered_map<std::string, Weight> weights;
   if (limit == 0) return {};
-  for (const Process& process : processes) {
-    for (const auto& [key, sum] : process.totals.work) {
-      if (key.kind == WorkKind::kernel)
-        weights[process.outline.kernel_name(key.name).demangled].first += sum.ns;
+  for (const WorkTotals& process : processes) {
+    for (const auto& [key, sum] : process.work) {
+      if (key.kind == WorkKind::kernel) weights[process.kernel_name(key.name).demangled].first += sum.ns;
     }
   }
   return heaviest(std::move(weights), limit);
@@ -96,12 +81,9 @@ KeptNames kept_kernels(const std::deque<Process>& processes, std::size_t limit) 
 
 class Writer {
  public:
-  Writer(const Process& process, const KeptNames& modules, const KeptNames& kernels, PrometheusFamilies& out)
-      : process_(process),
-        modules_(modules),
-        kernels_(kernels),
-        out_(out),
-        rank_(process.outline.header.rank) {}
+  Writer(const WorkTotals& process, const KeptNames& modules, const KeptNames& kernels,
+         PrometheusFamilies& out)
+      : process_(process), modules_(modules), kernels_(kernels), out_(out), rank_(process.header.rank) {}
 
   void add() {
     about();
@@ -111,7 +93,7 @@ class Writer {
 
  private:
   [[nodiscard]] std::string uuid(std::uint32_t gpu) const {
-    const GpuRecord* const known = process_.outline.gpu(gpu);
+    const GpuRecord* const known = process_.gpu(gpu);
     return known == nullptr ? std::string() : known->uuid;
   }
   [[nodiscard]] PrometheusLabels gpu_labels(std::uint32_t gpu) const {
@@ -119,7 +101,7 @@ class Writer {
   }
   [[nodiscard]] PrometheusLabels module_labels(std::uint32_t gpu, std::uint32_t path) const {
     PrometheusLabels out = gpu_labels(gpu);
-    out.emplace_back("module", modules_.row_of(process_.module(path)));
+    out.emplace_back("module", modules_.row_of(module_of(process_, path)));
     return out;
   }
   static PrometheusLabels with(PrometheusLabels labels, std::string_view name, std::string_view value) {
@@ -128,7 +110,7 @@ class Writer {
   }
 
   void about() {
-    const TraceOutline& trace = process_.outline;
+    const WorkTotals& trace = process_;
     out_.build.set({{"version", trace.header.tool_version}}, 1);
     for (const GpuRecord& gpu : trace.gpus) {
       out_.gpus.set(with(gpu_labels(gpu.id), "name", gpu.name), 1);
@@ -148,7 +130,7 @@ class Writer {
   }
 
   void work() {
-    for (const auto& [key, sum] : process_.totals.work) {
+    for (const auto& [key, sum] : process_.work) {
       if (key.kind == WorkKind::kernel) {
         const PrometheusLabels labels = module_labels(key.gpu, key.path);
         out_.kernels.add(labels, sum.count);
@@ -168,7 +150,7 @@ class Writer {
   }
 
   void kernel(const WorkKey& key, const WorkSum& sum) {
-    std::string name = kernels_.row_of(process_.outline.kernel_name(key.name).demangled);
+    std::string name = kernels_.row_of(process_.kernel_name(key.name).demangled);
     const PrometheusLabels labels = with(gpu_labels(key.gpu), "kernel", name);
     out_.kernel_names.add(labels, sum.count);
     out_.kernel_name_time.add(labels, sum.ns);
@@ -182,14 +164,14 @@ class Writer {
   }
 
   void bytes() {
-    for (const auto& [key, sum] : process_.totals.exact) {
+    for (const auto& [key, sum] : process_.exact) {
       const PrometheusLabels labels = module_labels(key.gpu, key.path);
       dram(labels, "exact", sum.dram_read_bytes, sum.dram_write_bytes, sum.l2_bytes);
       out_.measured.add(labels, sum.measured);
     }
     if (!process_.sampled) return;
     // Sampled bytes are sums over all GPUs of a process, so with several GPUs there is no GPU label.
-    const auto& gpus = process_.outline.gpus;
+    const auto& gpus = process_.gpus;
     for (const SampledPath& path : process_.sampled->paths) {
       PrometheusLabels labels = module_labels(gpus.empty() ? 0 : gpus.front().id, path.path);
       if (gpus.size() > 1) labels.erase(labels.begin(), labels.begin() + 2);
@@ -198,7 +180,7 @@ class Writer {
     }
   }
 
-  const Process& process_;
+  const WorkTotals& process_;
   const KeptNames &modules_, &kernels_;
   PrometheusFamilies& out_;
   std::string rank_;
@@ -209,12 +191,12 @@ class Writer {
 PrometheusFamilies trace_families(const std::vector<TraceFolder>& traces, const PrometheusLimits& limits,
                                   std::vector<std::string>* notes) {
   ExportResult result;
-  std::deque<Process> processes;
-  for (const TraceFolder& trace : traces) note_trace(processes.emplace_back(trace).outline, result);
+  std::deque<WorkTotals> processes;
+  for (const TraceFolder& trace : traces) note_trace(processes.emplace_back(load_work(trace)), result);
   const KeptNames modules = kept_modules(processes, limits.modules);
   const KeptNames kernels = kept_kernels(processes, limits.kernels);
   PrometheusFamilies out;
-  for (const Process& process : processes) Writer(process, modules, kernels, out).add();
+  for (const WorkTotals& process : processes) Writer(process, modules, kernels, out).add();
   out.modules_omitted.set({}, modules.omitted);
   if (limits.kernels != 0) out.kernels_omitted.set({}, kernels.omitted);
   if (notes != nullptr) *notes = std::move(result.notes);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tools/export/plain_text.h"
+#include "tools/export/value_text.h"
 
 namespace rangefinder {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/export/record_rows.h"
-
+//
+// The lines of a trace as rows: the only place that knows which record has which values.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -10,8 +10,10 @@
 
 #include "schema/key_names.h"
 #include "tools/analysis/read/path_names.h"
+#include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/tables/kernel_text.h"
-#include "tools/export/time_span.h"
+#include "tools/export/row_tables.h"
+#include "tools/export/trace_outline.h"
 
 namespace rangefinder {
 namespace {
@@ -64,6 +66,14 @@ std::string kernel_base_name(const std::string& demangled) {
   return scope == std::string::npos || scope + 2 == out.size() ? out : out.substr(scope + 2);
 }
 
+/// see(id, record), in order of ids.
+template <typename Record, typename See>
+void each_by_id(const std::unordered_map<std::uint32_t, Record>& records, See&& see) {
+  std::map<std::uint32_t, const Record*> ordered;
+  for (const auto& [id, record] : records) ordered.emplace(id, &record);
+  for (const auto& [id, record] : ordered) see(id, *record);
+}
+
 struct TimeSpan {
   TimeNs start_ns, end_ns;
 };
@@ -73,14 +83,13 @@ struct ExtrasIn {
   std::uint32_t domain;
 };
 
-class RecordRows final : public TraceVisitor {
+class RecordRows {
  public:
   RecordRows(const TraceOutline& trace, RowSink& sink) : trace_(trace), sink_(sink) {}
 
-  void line(const Line& line, const LinePlace&) override {
+  void line(const Line& line) {
     std::visit([this](const auto& record) { add(record); }, line);
   }
-  void broken(std::string_view, const LinePlace&) override {}  // read_outline() has already reported it
 
   void add_outline() {
     add_process();
@@ -216,8 +225,9 @@ void RecordRows::add_gpus() {
           gpu.peak_dram_bytes_per_s, nonzero(gpu.sm_clock_khz), gpu.sm_clock_khz * 1000,
           nonzero(gpu.memory_clock_khz), gpu.mig);
   }
-  for (const auto& [id, context] : trace_.contexts)
+  each_by_id(trace_.contexts, [this](std::uint32_t id, const ContextRecord& context) {
     write(RowTable::contexts, id, context.gpu, context.null_stream);
+  });
   for (const auto& [key, stream] : trace_.streams) {
     const auto context = trace_.contexts.find(stream.context);
     const bool known = context != trace_.contexts.end();
@@ -230,10 +240,10 @@ void RecordRows::add_gpus() {
 }
 
 void RecordRows::add_paths() {
-  for (const auto& [id, path] : trace_.paths) {
+  each_by_id(trace_.paths, [this](std::uint32_t id, const PathRecord& path) {
     write(RowTable::modules, id, nonzero(path.parent), nonzero(trace_.parent_of(id)),
           path_depth(trace_.paths, id), path.name, trace_.domain_name(path.domain), trace_.path_text(id));
-  }
+  });
 }
 
 void RecordRows::add_nvtx_names() {
@@ -241,7 +251,9 @@ void RecordRows::add_nvtx_names() {
                                const std::string& name) {
     write(RowTable::nvtx_names, type, domain, category, name, NameCell{name}, ThreadCell{0});
   };
-  for (const auto& [id, name] : trace_.domains) add_name(kNsysNvtxDomain, id, 0, name);
+  each_by_id(trace_.domains, [&add_name](std::uint32_t id, const std::string& name) {
+    add_name(kNsysNvtxDomain, id, 0, name);
+  });
   for (const auto& [key, name] : trace_.categories) add_name(kNsysNvtxCategory, key.first, key.second, name);
 }
 
@@ -391,7 +403,8 @@ void write_rows(const TraceOutline& trace, RowSink& sink) {
   LineReader reader;
   RecordRows rows(trace, sink);
   rows.add_outline();
-  (void)read_trace(trace.files, reader, rows);
+  // read_outline() has reported what is broken.
+  (void)read_lines(trace.files, reader, [&rows](const Line& line, const LinePlace&) { rows.line(line); });
 }
 
 }  // namespace rangefinder

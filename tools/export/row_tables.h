@@ -100,6 +100,12 @@ class RowSink {
   virtual void row(RowTable table, std::span<const RowCell> cells) = 0;
 };
 
+struct TraceOutline;
+
+/// Writes names, GPUs, streams and loss, then a row or more per event, also of records without times. Memory
+/// grows with distinct names.
+void write_rows(const TraceOutline& trace, RowSink& sink);
+
 /// Nsight Systems' values of NVTX_EVENTS.eventType.
 inline constexpr int kNsysNvtxCategory = 33, kNsysNvtxMark = 34, kNsysNvtxPushPop = 59,
                      kNsysNvtxStartEnd = 60, kNsysNvtxDomain = 75;

@@ -15,9 +15,8 @@
 
 #include "schema/json_text.h"
 #include "schema/key_names.h"
-#include "tools/analysis/sampling/sampled_bytes.h"
 #include "tools/export/export_format.h"
-#include "tools/export/plain_text.h"
+#include "tools/export/value_text.h"
 #include "tools/export/work_totals.h"
 
 namespace rangefinder {
@@ -53,19 +52,15 @@ struct Profile {
 
 class TraceProfiles {
  public:
-  TraceProfiles(const TraceOutline& trace, Frames& frames) : trace_(trace), frames_(frames) {
+  TraceProfiles(const WorkTotals& trace, Frames& frames) : trace_(trace), frames_(frames) {
     if (!trace.header.rank.empty()) prefix_ = "rank " + trace.header.rank + ": ";
-    work_ = collect_work(trace);
   }
 
   void add_to(std::vector<Profile>& out) {
     time(out, "GPU time of kernels", [](const WorkKey& key) { return key.kind == WorkKind::kernel; });
     time(out, "GPU time of copies", [](const WorkKey& key) { return key.kind != WorkKind::kernel; });
-    if (!work_.exact.empty()) {
-      exact(out);
-    } else if (trace_.has_samples) {
-      if (const auto sampled = SampledTrace::load(trace_.files)) samples(out, sampled->totals());
-    }
+    if (!trace_.exact.empty()) exact(out);
+    if (trace_.sampled) samples(out, *trace_.sampled);
   }
 
  private:
@@ -97,7 +92,7 @@ class TraceProfiles {
   void time(std::vector<Profile>& out, const std::string& name,
             const std::function<bool(const WorkKey&)>& is_wanted) {
     Profile profile{prefix_ + name, "nanoseconds", {}};
-    for (const auto& [key, sum] : work_.work) {
+    for (const auto& [key, sum] : trace_.work) {
       if (is_wanted(key) && sum.ns != 0) profile.weights[stack(key)] += sum.ns;
     }
     // speedscope rejects a file without a profile, so the profile of kernels is written even if empty.
@@ -107,7 +102,7 @@ class TraceProfiles {
   void exact(std::vector<Profile>& out) {
     Profile dram{prefix_ + "DRAM bytes, read and written (measured launches)", "bytes", {}};
     Profile l2{prefix_ + "L2 bytes (measured launches)", "bytes", {}};
-    for (const auto& [key, sum] : work_.exact) {
+    for (const auto& [key, sum] : trace_.exact) {
       // An exact line has no direction of a copy, and a counter range does not name its launches.
       WorkKey at = key;
       if (key.kind == WorkKind::memcpy) at.name = static_cast<std::uint32_t>(CopyKind::unknown);
@@ -136,10 +131,9 @@ class TraceProfiles {
     out.push_back(std::move(l2));
   }
 
-  const TraceOutline& trace_;
+  const WorkTotals& trace_;
   Frames& frames_;
   std::string prefix_;
-  WorkTotals work_;
 };
 
 void append_profile(OutputFile& file, const Profile& profile) {
@@ -178,11 +172,11 @@ ExportResult export_speedscope(const ExportRequest& request) {
   std::vector<Profile> profiles;
   std::string version;
   for (const TraceFolder& trace : request.traces) {
-    const TraceOutline outline = read_outline(trace);
-    note_trace(outline, result);
-    note_untimed(outline, result);
-    TraceProfiles(outline, frames).add_to(profiles);
-    version = outline.header.tool_version;
+    const WorkTotals totals = load_work(trace);
+    note_trace(totals, result);
+    note_untimed(totals, totals.untimed, result);
+    TraceProfiles(totals, frames).add_to(profiles);
+    version = totals.header.tool_version;
   }
   std::string& out = file.text();
   out += "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":";

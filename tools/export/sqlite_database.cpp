@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tools/analysis/read/missing.h"
-#include "tools/export/plain_text.h"
+#include "tools/export/value_text.h"
 
 namespace rangefinder {
 

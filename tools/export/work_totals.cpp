@@ -1,58 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/export/work_totals.h"
 
-#include "tools/export/time_span.h"
+#include <type_traits>
+
+#include "tools/analysis/model/trace.h"
+#include "tools/export/trace_outline.h"
 
 namespace rangefinder {
 namespace {
 
-class WorkVisitor final : public TraceVisitor {
- public:
-  explicit WorkVisitor(WorkTotals& out) : out_(out) {}
+/// Times of every kind, and what the sums are made of.
+constexpr Columns kColumns = Column::work_times | Column::work_place | Column::work_path | Column::work_name |
+                             Column::copies | Column::exact | Column::launch_times | Column::range_times |
+                             Column::syncs | Column::allocs | Column::events | Column::captures |
+                             Column::overheads | Column::samples;
 
-  void line(const Line& line, const LinePlace&) override {
-    std::visit([this](const auto& record) { add(record); }, line);
+template <typename Record>
+void add_work(WorkTotals& out, const Record& record) {
+  WorkKey key{record.work.gpu, record.work.path, WorkKind::kernel, 0};
+  std::uint64_t count = 1, bytes = 0;
+  if constexpr (std::is_same_v<Record, KernelRecord>) {
+    key.name = record.name;
+  } else if constexpr (std::is_same_v<Record, MemcpyRecord>) {
+    key.kind = WorkKind::memcpy;
+    key.name = static_cast<std::uint32_t>(record.kind);
+    count = record.count;
+    bytes = record.bytes;
+  } else if constexpr (std::is_same_v<Record, MemsetRecord>) {
+    key.kind = WorkKind::memset;
+    bytes = record.bytes;
+  } else {
+    key.kind = WorkKind::graph;
   }
-  void broken(std::string_view, const LinePlace&) override {}  // read_outline() has already reported it
+  WorkSum& sum = out.work[key];
+  sum.count += count;
+  sum.bytes += bytes;
+  if (is_timed(record.work)) sum.ns += span_ns(record.work.start_ns, record.work.end_ns);
+}
 
- private:
-  template <typename Other>
-  void add(const Other&) {}
-  void add(const KernelRecord& kernel) { add_work(kernel.work, WorkKind::kernel, kernel.name, 1, 0); }
-  void add(const MemcpyRecord& copy) {
-    add_work(copy.work, WorkKind::memcpy, static_cast<std::uint32_t>(copy.kind), copy.count, copy.bytes);
-  }
-  void add(const GraphRecord& graph) { add_work(graph.work, WorkKind::graph, 0, 1, 0); }
-  void add(const MemsetRecord& memset) { add_work(memset.work, WorkKind::memset, 0, 1, memset.bytes); }
+void add_exact(WorkTotals& out, const ExactRecord& exact) {
+  if (!exact.measured || !exact.has_bytes || shares_counter_range(exact)) return;
+  const WorkKind kind = exact.is_counter_range ? WorkKind::graph : exact.kind;
+  ExactSum& sum = out.exact[{exact.gpu, values_path(exact), kind, exact.name}];
+  ++sum.measured;
+  sum.dram_read_bytes += exact.dram_read_bytes;
+  sum.dram_write_bytes += exact.dram_write_bytes;
+  sum.l2_bytes += exact.l2_bytes;
+}
 
-  void add_work(const GpuWork& work, WorkKind kind, std::uint32_t name, std::uint64_t count,
-                std::uint64_t bytes) {
-    WorkSum& sum = out_.work[{work.gpu, work.path, kind, name}];
-    sum.count += count;
-    sum.bytes += bytes;
-    if (is_timed(work)) sum.ns += span_ns(work.start_ns, work.end_ns);
-  }
-
-  void add(const ExactRecord& exact) {
-    if (!exact.measured || !exact.has_bytes || shares_counter_range(exact)) return;
-    const WorkKind kind = exact.is_counter_range ? WorkKind::graph : exact.kind;
-    ExactSum& sum = out_.exact[{exact.gpu, values_path(exact), kind, exact.name}];
-    ++sum.measured;
-    sum.dram_read_bytes += exact.dram_read_bytes;
-    sum.dram_write_bytes += exact.dram_write_bytes;
-    sum.l2_bytes += exact.l2_bytes;
-  }
-
-  WorkTotals& out_;
-};
+void add_chunk(WorkTotals& out, const Chunk& chunk) {
+  const auto cover = [&out](const auto& record) { out.CoveredTime::add(record); };
+  for (const Chunk::OtherLine& other : chunk.others) std::visit(cover, other.line);
+  for (const auto& [line, samples] : chunk.samples) cover(samples);
+  if (chunk.counts.last_mark_ns != kNoTime) out.CoveredTime::add(kNoTime, chunk.counts.last_mark_ns);
+  chunk.work(kColumns, [&](const auto& record) {
+    cover(record);
+    add_work(out, record);
+  });
+  chunk.exact([&out](const ExactRecord& exact) { add_exact(out, exact); });
+  chunk.launches(Column::launch_times, cover);
+  chunk.ranges(Column::range_times, cover);
+  chunk.each<SyncRecord>(Column::syncs, cover);
+  chunk.each<AllocRecord>(Column::allocs, cover);
+  chunk.each<EventRecord>(Column::events, cover);
+  chunk.each<CaptureRecord>(Column::captures, cover);
+  chunk.each<OverheadRecord>(Column::overheads, cover);
+}
 
 }  // namespace
 
-WorkTotals collect_work(const TraceOutline& trace) {
+WorkTotals load_work(const TraceFolder& files) {
+  Trace trace(recorded_trace(files), {kColumns, SampledTrace::kColumns, {}, Keep::if_sampled, {}});
   WorkTotals out;
-  LineReader reader;
-  WorkVisitor visitor(out);
-  (void)read_trace(trace.files, reader, visitor);
+  bool samples = false;
+  trace.each_chunk([&](const Chunk& chunk) {
+    samples = samples || chunk.counts.samples != 0;
+    add_chunk(out, chunk);
+  });
+  static_cast<TraceNames&>(out) = trace.names();
+  if (!samples || !out.exact.empty()) return out;
+  if (const auto sampled = SampledTrace::load(trace)) out.sampled = sampled->totals();
   return out;
 }
 

@@ -2,21 +2,21 @@
 //
 // GPU work summed by GPU, module and kernel, for formats with sums instead of events.
 //
-//   lines ─▶ collect_work() ─▶ by (GPU, path, kind of work, kernel): count, time, bytes
+//   trace ─▶ load_work() ─▶ by (GPU, path, kind of work, kernel): count, time, bytes
 //
 // Sums exclude the paths below, so they add up to the total. Exact bytes are those of measured launches, at
-// the path of the launch or of its counter range; nothing is estimated. Memory grows with distinct paths and
-// kernels.
+// the path of the launch or of its counter range; nothing is estimated. Reads the trace once. Memory grows
+// with distinct paths and kernels; a sampled trace keeps its columns.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <optional>
 
-#include "schema/record.h"
-#include "tools/export/trace_outline.h"
+#include "tools/analysis/model/trace_names.h"
+#include "tools/analysis/sampling/sampled_bytes.h"
+#include "tools/export/time_span.h"
 
 namespace rangefinder {
 
@@ -39,11 +39,14 @@ struct ExactSum {
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
 };
 
-struct WorkTotals {
+/// With paths as recorded.
+struct WorkTotals : TraceNames, CoveredTime {
   std::map<WorkKey, WorkSum> work;
-  std::map<WorkKey, ExactSum> exact;  ///< a counter range has kind graph and name 0
+  std::map<WorkKey, ExactSum> exact;     ///< a counter range has kind graph and name 0
+  std::optional<SampledTotals> sampled;  ///< of a trace with samples and without exact bytes
 };
 
-[[nodiscard]] WorkTotals collect_work(const TraceOutline& trace);
+/// Throws Missing if the files cannot be read or are not a trace of this major version.
+[[nodiscard]] WorkTotals load_work(const TraceFolder& files);
 
 }  // namespace rangefinder

@@ -59,20 +59,20 @@ OrderedJson config_json(const LaunchConfigRecord& config) {
   return out;
 }
 
-OrderedJson kernel_configs(const PageCounts& counts, const PageLimits& limits, const PageIndices& indices,
-                           OrderedJson& omitted) {
+OrderedJson kernel_configs(const TraceNames& names, const WorkBreakdown& all, const PageLimits& limits,
+                           const PageIndices& indices, OrderedJson& omitted) {
   OrderedJson out = OrderedJson::array();
-  const auto rows = heaviest(counts.breakdown.by_config, limits.configs);
+  const auto rows = heaviest(all.by_config, limits.configs);
   for (const auto& row : rows) {
-    const auto config = counts.configs.find(row->first.second);
-    if (config == counts.configs.end()) continue;
+    const auto config = names.configs.find(row->first.second);
+    if (config == names.configs.end()) continue;
     OrderedJson object{{"kernel", indices.kernel(row->first.first)}, {"id", config->first}};
     object.update(config_json(config->second));
     object["count"] = row->second.count;
     object["total_ns"] = row->second.total_ns;
     out.push_back(std::move(object));
   }
-  omitted["kernel_configs"] = counts.breakdown.by_config.size() - rows.size();
+  omitted["kernel_configs"] = all.by_config.size() - rows.size();
   return out;
 }
 
@@ -88,11 +88,10 @@ void add_sum(OrderedJson& out, const BreakdownSum& sum) {
 
 }  // namespace
 
-void add_breakdown_tables(OrderedJson& out, const PageCounts& counts, const PageLimits& limits,
-                          const PageIndices& indices, OrderedJson& omitted) {
-  const WorkBreakdown& all = counts.breakdown;
+void add_breakdown_tables(OrderedJson& out, const TraceNames& names, const WorkBreakdown& all,
+                          const PageLimits& limits, const PageIndices& indices, OrderedJson& omitted) {
   out["kernel_modules"] = kernel_modules(all, limits, indices, omitted);
-  out["kernel_configs"] = kernel_configs(counts, limits, indices, omitted);
+  out["kernel_configs"] = kernel_configs(names, all, limits, indices, omitted);
   const auto by_path = heaviest(all.copies_by_path, limits.kernel_modules);
   out["copy_modules"] = OrderedJson::array();
   for (const auto& row : by_path) {

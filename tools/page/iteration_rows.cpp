@@ -2,13 +2,13 @@
 #include "tools/page/iteration_rows.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 
-IterationRows::IterationRows(Iterations iterations, std::size_t limit) : iterations_(std::move(iterations)) {
+IterationRows::IterationRows(const Iterations& iterations, const Holds& holds, std::size_t limit)
+    : iterations_(iterations), holds_(holds) {
   for (const Iteration& one : iterations_.instances) {
     if (rows_.size() == limit) break;
     IterationRow row;
@@ -16,6 +16,13 @@ IterationRows::IterationRows(Iterations iterations, std::size_t limit) : iterati
     row.host_ns = one.end_ns - one.start_ns;
     rows_.push_back(row);
   }
+}
+
+void IterationRows::add(const SelectedRows& rows) {
+  const auto add_record = [this](const auto& record, bool) { add(record); };
+  rows.launches(kColumns, add_record);
+  rows.each<SyncRecord>(kColumns, add_record);
+  rows.work(kColumns, add_record);
 }
 
 IterationRow* IterationRows::at(std::size_t index) {

@@ -13,6 +13,7 @@
 #include "profiler/attribution/busy_times.h"
 #include "profiler/attribution/holds.h"
 #include "tools/analysis/model/iterations.h"
+#include "tools/analysis/model/selected_rows.h"
 
 namespace rangefinder {
 
@@ -29,8 +30,21 @@ struct IterationRow {
 
 class IterationRows {
  public:
-  IterationRows(Iterations iterations, std::size_t limit);
+  /// `iterations`, `holds`: of the whole trace. Both must outlive this.
+  IterationRows(const Iterations& iterations, const Holds& holds, std::size_t limit);
 
+  static constexpr Columns kColumns =
+      kWorkOfIteration | Column::copies | Column::launch_times | Column::exact | Column::syncs;
+  void add(const SelectedRows& rows);
+
+  [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
+  [[nodiscard]] const std::vector<IterationRow>& rows() const noexcept { return rows_; }
+  /// Time in which the profiler held the row's thread; part of `host_ns`.
+  [[nodiscard]] std::uint64_t held_ns(std::size_t row) const noexcept;
+  /// Union of the GPU time, as in `report --section iterations`, for each row.
+  [[nodiscard]] std::vector<std::uint64_t> busy_ns() const { return busy_.lengths(rows_.size()); }
+
+ private:
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
   void add(const MemsetRecord& memset) { static_cast<void>(add_work(memset.work)); }
@@ -38,26 +52,16 @@ class IterationRows {
   void add(const LaunchRecord& launch);
   void add(const ExactRecord& exact);
   void add(const SyncRecord& sync);
-  void add(const HoldRecord& hold) { holds_.add(hold); }
-
-  [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
-  [[nodiscard]] const std::vector<IterationRow>& rows() const noexcept { return rows_; }
-  /// Time in which the profiler held the row's thread; part of `host_ns`. After the last line.
-  [[nodiscard]] std::uint64_t held_ns(std::size_t row) const noexcept;
-  /// Union of the GPU time, as in `report --section iterations`, for each row.
-  [[nodiscard]] std::vector<std::uint64_t> busy_ns() const { return busy_.lengths(rows_.size()); }
-
- private:
   [[nodiscard]] IterationRow* at(std::size_t index);
   /// Adds the work to the span of its row; nullptr: no row.
   [[nodiscard]] IterationRow* add_work(const GpuWork& work);
   /// Adds it to GPU and busy time too.
   IterationRow* add_time(const GpuWork& work);
 
-  Iterations iterations_;
+  const Iterations& iterations_;
+  const Holds& holds_;
   std::vector<IterationRow> rows_;
   BusyTimes busy_;
-  Holds holds_;
 };
 
 }  // namespace rangefinder

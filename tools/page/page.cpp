@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "tools/analysis/diff/diff_answer.h"
+#include "tools/analysis/diff/iteration_series.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/page/packed_text.h"
+#include "tools/page/page_columns.h"
+#include "tools/page/page_data.h"
 #include "tools/page/page_tables.h"
 #include "tools/page/page_template.h"
-#include "tools/page/page_timeline.h"
 
 namespace rangefinder {
 namespace {
@@ -26,28 +28,10 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr std::string_view kTablesMark = "@rangefinder-tables@";
 constexpr std::string_view kTimelineMark = "@rangefinder-timeline@";
 
-struct PageData {
-  OrderedJson tables, timeline;
-};
-
-PageData page_data(const TraceFolder& files, const PageLimits& limits) {
-  PageCounts counts(find_iterations(files, files.iteration_range), limits);
-  const TraceTotals trace = load_trace(files, nullptr, &counts);
-  const RowValues values = load_row_values(trace);
-  PageIndices indices(trace);
-  PageData out;
-  out.tables = page_tables(trace, values, counts, limits, indices);
-  Timeline timeline(trace, counts, limits);
-  read_timeline(timeline, trace);
-  out.timeline = page_timeline(timeline, counts, indices);
-  return out;
-}
-
 /// The result of `diff`. Rows without a change are included unless that makes too many.
-OrderedJson difference(const TraceFolder& a, const TraceFolder& b) {
+OrderedJson difference(std::vector<IterationSeries>& sides) {
   constexpr std::size_t kMaxRows = 20'000;
-  const DiffAnswer answer(IterationSeries::load(a, a.iteration_range, {}),
-                          IterationSeries::load(b, b.iteration_range, {}), {});
+  const DiffAnswer answer(std::move(sides[0]), std::move(sides[1]), {});
   std::vector<Table> tables = answer.tables(true);
   const auto is_long = [](const Table& table) { return table.rows.size() > kMaxRows; };
   if (std::any_of(tables.begin(), tables.end(), is_long)) tables = answer.tables(false);
@@ -68,27 +52,54 @@ std::string_view until(std::string_view& rest, std::string_view mark) {
   return out;
 }
 
+/// The page's data, trace by trace.
+class PageText {
+ public:
+  explicit PageText(std::size_t traces) : limits_(PageLimits{}.shared_by(traces)) {}
+
+  void add(WholeTrace& trace) {
+    PageData data = page_data(trace, limits_);
+    tables_["traces"].push_back(std::move(data.tables));
+    timelines_["traces"].push_back(std::move(data.timeline));
+  }
+  void add_difference(OrderedJson difference) { difference_ = std::move(difference); }
+
+  void write(std::ostream& out) {
+    tables_["named_metrics"] = named_metrics_json(tables_["traces"]);
+    tables_["metric_topics"] = metric_topics_json();
+    tables_["columns"] = page_columns_json(tables_["named_metrics"]);
+    if (!difference_.is_null()) tables_["diff"] = std::move(difference_);
+    std::string_view rest = page_template();
+    out << until(rest, kTablesMark) << packed_text(compact(tables_));
+    out << until(rest, kTimelineMark) << packed_text(compact(timelines_)) << rest;
+  }
+
+ private:
+  PageLimits limits_;
+  OrderedJson tables_{{"schema", "rangefinder.page"}, {"version", "1.0"}, {"traces", OrderedJson::array()}};
+  OrderedJson timelines_{{"traces", OrderedJson::array()}};
+  OrderedJson difference_;
+};
+
 }  // namespace
 
-void write_page(const std::vector<TraceFolder>& traces, std::ostream& out) {
-  const PageLimits limits = PageLimits{}.shared_by(traces.size());
-  OrderedJson tables{{"schema", "rangefinder.page"}, {"version", "1.0"}, {"traces", OrderedJson::array()}};
-  OrderedJson timelines{{"traces", OrderedJson::array()}};
+void write_page(const std::vector<TraceFolder>& traces, std::ostream& out, const ReadLimits& limits) {
+  PageText page(traces.size());
+  const bool compares = traces.size() == 2;
+  std::vector<IterationSeries> sides;
   for (const TraceFolder& files : traces) {
-    PageData data = page_data(files, limits);
-    tables["traces"].push_back(std::move(data.tables));
-    timelines["traces"].push_back(std::move(data.timeline));
+    WholeTrace trace(files, compares ? kPageColumns | IterationSeries::kColumns : kPageColumns, limits);
+    page.add(trace);
+    if (compares) sides.push_back(IterationSeries::of(trace.rows(), trace.iterations(), {}));
   }
-  tables["named_metrics"] = named_metrics_json(tables["traces"]);
-  tables["metric_topics"] = metric_topics_json();
-  // A trace that is only a summary has no iterations to compare.
-  const auto has_lines = [](const TraceFolder& files) { return !files.segments.empty(); };
-  if (traces.size() == 2 && std::all_of(traces.begin(), traces.end(), has_lines)) {
-    tables["diff"] = difference(traces[0], traces[1]);
-  }
-  std::string_view rest = page_template();
-  out << until(rest, kTablesMark) << packed_text(compact(tables));
-  out << until(rest, kTimelineMark) << packed_text(compact(timelines)) << rest;
+  if (compares) page.add_difference(difference(sides));
+  page.write(out);
+}
+
+void write_page(WholeTrace& trace, std::ostream& out) {
+  PageText page(1);
+  page.add(trace);
+  page.write(out);
 }
 
 }  // namespace rangefinder

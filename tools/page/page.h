@@ -6,18 +6,23 @@
 //          └▶ timeline (bounded: timeline.h) ──────────┴▶ JSON ─▶ packed text ─▶ page template ─▶ out
 //
 // The template is the built page, tools/web/dist/page.html; the library embeds it. The page of two traces
-// has the result of `diff`. Memory grows with paths, names and the page's data, not with lines.
+// has the result of `diff`. A trace stays in memory while its data are made, if --memory allows.
 // page_limits.h bounds the size of the file.
 #pragma once
 
 #include <ostream>
 #include <vector>
 
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 
-/// Throws Missing if a trace cannot be read.
-void write_page(const std::vector<TraceFolder>& traces, std::ostream& out);
+class WholeTrace;
+
+/// Reads each trace once, one after the other. Throws Missing if one cannot be read.
+void write_page(const std::vector<TraceFolder>& traces, std::ostream& out, const ReadLimits& limits = {});
+/// Of a trace with kPageColumns (page_data.h).
+void write_page(WholeTrace& trace, std::ostream& out);
 
 }  // namespace rangefinder

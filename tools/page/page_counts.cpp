@@ -2,9 +2,6 @@
 #include "tools/page/page_counts.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <utility>
-#include <variant>
 
 #include "tools/analysis/queries/table_sections.h"
 
@@ -23,22 +20,31 @@ KeptRange kept_range(const RangeRecord& range, TimeNs last_ns) {
   return out;
 }
 
-PageCounts::PageCounts(Iterations found, const PageLimits& limits)
-    : iterations(std::move(found), limits.iterations),
+PageCounts::PageCounts(const TraceNames& all, const Iterations& found, const PageLimits& limits)
+    : rules(found),
+      iterations(found, all.holds, limits.iterations),
       ranges(limits.ranges),
       syncs(limits.syncs),
       holds(limits.holds),
       kernels_(make_kernels_section({})) {}
 
-void PageCounts::line(const Line& line) {
-  kernels_->line(line);
-  kernel_metrics.line(line);
-  rules.line(line);
-  std::visit([this](const auto& record) { take(record); }, line);
-}
-
-nlohmann::ordered_json PageCounts::kernel_rows(const SectionInput& input) {
-  return kernels_->json(input)["kernels"];
+void PageCounts::add(const SelectedRows& rows) {
+  kernels_->add(rows);
+  rules.add(rows);
+  iterations.add(rows);
+  rows.lines<NameRecord>([this](const NameRecord& name) { names.emplace(name.id, name.text); });
+  rows.lines<HoldRecord>([this](const HoldRecord& hold) { add(hold); });
+  rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) { kernel_metrics.add(set); });
+  rows.exact([this](const ExactRecord& exact, bool) { kernel_metrics.add(exact); });
+  rows.each<SyncRecord>(kColumns, [this](const SyncRecord& sync, bool) { add(sync); });
+  rows.work(kColumns, [this](const auto& record, bool) {
+    see(record.work);
+    if constexpr (requires { breakdown.add(record); }) breakdown.add(record);
+  });
+  rows.samples([this](const SamplesRecord& line) {
+    for (const SampleRun& run : line.runs) see(run.start_ns, run.end_ns);
+  });
+  rows.ranges(kColumns, [this](const RangeRecord& range, bool) { add(range); });
 }
 
 std::uint32_t PageCounts::api(std::string_view name) {
@@ -48,54 +54,22 @@ std::uint32_t PageCounts::api(std::string_view name) {
   return place;
 }
 
-void PageCounts::take(const KernelRecord& kernel) {
-  see(kernel.work);
-  breakdown.add(kernel);
-  iterations.add(kernel);
-}
-
-void PageCounts::take(const MemcpyRecord& copy) {
-  see(copy.work);
-  breakdown.add(copy);
-  iterations.add(copy);
-}
-
-void PageCounts::take(const MemsetRecord& memset) {
-  see(memset.work);
-  iterations.add(memset);
-}
-
-void PageCounts::take(const GraphRecord& graph) {
-  see(graph.work);
-  iterations.add(graph);
-}
-
-void PageCounts::take(const SyncRecord& sync) {
-  iterations.add(sync);
+void PageCounts::add(const SyncRecord& sync) {
   if (sync.host.end_ns < sync.host.start_ns) return;
   see(sync.host.start_ns, sync.host.end_ns);
   syncs.add({sync.host.start_ns, sync.host.end_ns, sync.host.thread, sync.host.path, api(sync.api)});
 }
 
-void PageCounts::take(const HoldRecord& hold) {
-  iterations.add(hold);
+void PageCounts::add(const HoldRecord& hold) {
   if (hold.end_ns < hold.start_ns) return;
   see(hold.start_ns, hold.end_ns);
   holds.add({hold.start_ns, hold.end_ns, hold.thread, hold.cause});
 }
 
-void PageCounts::take(const RangeRecord& range) {
+void PageCounts::add(const RangeRecord& range) {
   if (range.start_ns == kNoTime) return;
   see(range.start_ns, range.end_ns);
-  range_threads.insert(range.thread);
   ranges.add(kept_range(range, last_ns));
-}
-
-void PageCounts::take(const SamplesRecord& samples_line) {
-  for (const SampleRun& run : samples_line.runs) {
-    samples += run.count;
-    see(run.start_ns, run.end_ns);
-  }
 }
 
 void PageCounts::see(const GpuWork& piece) {

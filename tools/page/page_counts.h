@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first pass over a trace: all data of the page's tables beyond totals, and the amounts of data from
-// which the second pass (timeline.h) decides what to keep.
+// All data of the page's tables beyond totals, and the amounts of data from which the timeline (timeline.h)
+// decides what to keep.
 //
-//   load_trace(…, &counts) ─▶ every line, once ─▶ breakdowns, iterations, densities, longest ranges
+//   each chunk ─▶ add() ─▶ breakdowns, iterations, densities, longest ranges
 //
 // Memory grows with paths, names, streams and threads, and with the page's limits. Not thread-safe.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "tools/analysis/findings/findings.h"
+#include "tools/analysis/queries/factories.h"
 #include "tools/analysis/tables/measured_kernels.h"
 #include "tools/analysis/tables/section.h"
 #include "tools/analysis/timeline/gpu_timeline.h"
@@ -45,6 +45,7 @@ struct KeptRange {
   /// Span of the GPU work launched inside it; kNoTime: none.
   TimeNs gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;
 };
+/// `last_ns`: the end of a range that was never closed.
 [[nodiscard]] KeptRange kept_range(const RangeRecord& range, TimeNs last_ns);
 
 /// A wait of a host thread that the page draws.
@@ -60,15 +61,16 @@ struct KeptHold {
   HoldCause cause = HoldCause::session_start;
 };
 
-class PageCounts final : public Section {
+class PageCounts {
  public:
-  PageCounts(Iterations iterations, const PageLimits& limits);
+  /// `names`, `found`: of the whole trace. Both must outlive this.
+  PageCounts(const TraceNames& names, const Iterations& found, const PageLimits& limits);
 
-  void line(const Line& line) override;
-  /// Empty: the page uses the members directly.
-  [[nodiscard]] std::vector<Table> tables(const SectionInput&) override { return {}; }
-  /// The rows of `report --section kernels --json`, in the order of select_kernels().
-  [[nodiscard]] nlohmann::ordered_json kernel_rows(const SectionInput& input);
+  static constexpr Columns kColumns =
+      IterationRows::kColumns | kKernelsColumns | Column::work_path | kAllRange;
+  void add(const SelectedRows& rows);
+  /// That of `report --section kernels`, with its rows for JSON, in the order of select_kernels().
+  [[nodiscard]] Table kernel_table(const SectionInput& input) { return kernels_->tables(input).front(); }
   [[nodiscard]] std::uint32_t api(std::string_view name);
 
   FindingRules rules;
@@ -79,34 +81,15 @@ class PageCounts final : public Section {
   LongestItems<KeptRange> ranges;
   LongestItems<KeptSync> syncs;
   LongestItems<KeptHold> holds;
-  std::map<StreamKey, std::uint64_t> streams;  ///< pieces of work
-  std::map<std::uint32_t, std::string> threads;
-  std::set<std::uint32_t> range_threads;
-  std::map<std::uint32_t, std::uint32_t> null_streams;  ///< by context
-  std::unordered_map<std::uint32_t, LaunchConfigRecord> configs;
+  std::map<StreamKey, std::uint64_t> streams;            ///< pieces of work
   std::unordered_map<std::uint32_t, std::string> names;  ///< of start/end ranges
   std::vector<std::string> apis;
-  std::uint64_t samples = 0, allocations = 0;
   TimeNs first_ns = 0, last_ns = 0;  ///< span of everything drawn
 
  private:
-  template <typename Other>
-  void take(const Other&) {}
-  void take(const KernelRecord& kernel);
-  void take(const MemcpyRecord& copy);
-  void take(const MemsetRecord& memset);
-  void take(const GraphRecord& graph);
-  void take(const LaunchRecord& launch) { iterations.add(launch); }
-  void take(const ExactRecord& exact) { iterations.add(exact); }
-  void take(const SyncRecord& sync);
-  void take(const HoldRecord& hold);
-  void take(const RangeRecord& range);
-  void take(const SamplesRecord& samples_line);
-  void take(const AllocRecord&) { ++allocations; }
-  void take(const ThreadRecord& thread) { threads[thread.id] = thread.name; }
-  void take(const ContextRecord& context) { null_streams[context.id] = context.null_stream; }
-  void take(const LaunchConfigRecord& config) { configs.emplace(config.id, config); }
-  void take(const NameRecord& name) { names.emplace(name.id, name.text); }
+  void add(const SyncRecord& sync);
+  void add(const HoldRecord& hold);
+  void add(const RangeRecord& range);
   void see(const GpuWork& piece);
   void see(TimeNs start, TimeNs end);
 

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "profiler/attribution/totals_json.h"
 #include "schema/key_names.h"
@@ -14,8 +16,10 @@
 #include "tools/analysis/tables/kernel_labels.h"
 #include "tools/analysis/tables/kernel_table.h"
 #include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/tables/named_cells.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/page/breakdown_tables.h"
+#include "tools/page/page_columns.h"
 
 namespace rangefinder {
 namespace {
@@ -40,29 +44,76 @@ void round_counters(OrderedJson& row) {
   }
 }
 
-OrderedJson module_rows_json(const TraceTotals& trace, const RowValues& values, const PageLimits& limits,
-                             PageIndices& indices, OrderedJson& omitted) {
+void add_top_stall(OrderedJson& row, const NamedValues& values) {
+  const Cell stall = named_cells(values, 0).back();
+  if (stall.empty()) return;
+  row["top_stall"] = std::get<std::string>(stall.value);
+  row["texts"]["top_stall"] = stall.shown;
+}
+
+/// Rows of modules with what the module table shows of them.
+class ModuleRows {
+ public:
+  ModuleRows(const TraceTotals& trace, const RowValues& values, const ModuleView& view)
+      : trace_(trace), values_(values), table_(module_rows(trace, values, view)) {
+    std::size_t at = 0;
+    for (const PathTotals& row : select_modules(trace, values, view)) places_.emplace(row.path, at++);
+    const auto is_limit = [](const TableColumn& column) { return column.key == "limit_share"; };
+    limit_ = static_cast<std::size_t>(std::find_if(table_.columns.begin(), table_.columns.end(), is_limit) -
+                                      table_.columns.begin());
+  }
+
+  [[nodiscard]] OrderedJson json(const PathTotals& row) const {
+    OrderedJson out = module_row(row, row.path == 0 ? "" : trace_.path_text(row.path), values_);
+    round_counters(out);
+    if (const auto at = places_.find(row.path); at != places_.end()) {
+      const std::vector<Cell>& cells = table_.rows[at->second];
+      add_texts(out, table_, cells);
+      if (limit_ < cells.size() && !cells[limit_].empty())
+        out["limit_share"] = std::get<double>(cells[limit_].value);
+    }
+    if (const std::string signs = module_signs(row); !signs.empty() && row.path != 0)
+      out["texts"]["path"] = trace_.own_name(row.path) + " " + signs;
+    add_top_stall(
+        out, NamedValues(values_.context().metrics_of(row.path), values_.derived(row), row.missing_sets));
+    return out;
+  }
+  [[nodiscard]] const std::string& remarks() const { return table_.remarks; }
+
+ private:
+  const TraceTotals& trace_;
+  const RowValues& values_;
+  Table table_;
+  std::unordered_map<std::uint32_t, std::size_t> places_;  // in table_.rows, by path
+  std::size_t limit_ = 0;                                  // column
+};
+
+void add_modules(OrderedJson& out, const TraceTotals& trace, const RowValues& values,
+                 const PageLimits& limits, PageIndices& indices, OrderedJson& omitted) {
   const std::vector<PathTotals> all = trace.totals.paths();
   const bool too_many = all.size() > limits.modules + 1;
   ModuleView view;
   if (too_many) view.top = limits.modules;
-  OrderedJson out = OrderedJson::array();
+  const ModuleRows made(trace, values, view);
+  OrderedJson rows = OrderedJson::array();
   for (const PathTotals& row : too_many ? select_modules(trace, values, view) : all) {
     if (row.path == 0) continue;
-    OrderedJson object = module_row(row, trace.path_text(row.path), values);
-    round_counters(object);
+    OrderedJson object = made.json(row);
     object["name"] = trace.own_name(row.path);
     object["parent"] = indices.module(trace.parent_of(row.path));
     indices.add_module(row.path);
-    out.push_back(std::move(object));
+    rows.push_back(std::move(object));
   }
-  omitted["modules"] = all.size() - 1 - std::min(all.size() - 1, out.size());
-  return out;
+  omitted["modules"] = all.size() - 1 - std::min(all.size() - 1, rows.size());
+  out["modules"] = std::move(rows);
+  out["module_remarks"] = made.remarks();
+  out["outside"] = made.json(all.back());
 }
 
-OrderedJson kernel_rows_json(const SectionInput& input, PageCounts& counts, const PageLimits& limits,
-                             PageIndices& indices, OrderedJson& omitted) {
-  OrderedJson rows = counts.kernel_rows(input);
+void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts, const PageLimits& limits,
+                 PageIndices& indices, OrderedJson& omitted) {
+  const Table table = counts.kernel_table(input);
+  OrderedJson rows = *table.records;
   const std::vector<KernelTotals> order = select_kernels(input.trace, input.values, {});
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < rows.size() && i < order.size() && i < limits.kernels; ++i) {
@@ -71,7 +122,8 @@ OrderedJson kernel_rows_json(const SectionInput& input, PageCounts& counts, cons
   }
   const std::vector<std::string> labels = kernel_labels(names);
   const auto measured = counts.kernel_metrics.all(order, input.values.context().peaks);
-  OrderedJson out = OrderedJson::array();
+  omitted["kernels"] = rows.size() - names.size();
+  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(names.size()), rows.end());
   for (std::size_t i = 0; i < names.size(); ++i) {
     indices.add_kernel(order[i].name);
     OrderedJson buckets = OrderedJson::array();
@@ -80,12 +132,15 @@ OrderedJson kernel_rows_json(const SectionInput& input, PageCounts& counts, cons
     }
     if (!names[i].empty()) rows[i]["short"] = labels[i];
     rows[i]["durations"] = std::move(buckets);
-    if (const auto known = measured.find(order[i].name); known != measured.end())
-      add_named(rows[i], known->second.values);
-    out.push_back(std::move(rows[i]));
+    add_texts(rows[i], table, table.rows[i]);
+    const auto known = measured.find(order[i].name);
+    if (known == measured.end()) continue;
+    add_named(rows[i], known->second.values);
+    add_top_stall(rows[i], known->second.values);
   }
-  omitted["kernels"] = rows.size() - out.size();
-  return out;
+  out["kernels"] = std::move(rows);
+  out["kernel_remarks"] =
+      std::any_of(order.begin(), order.end(), partly_measured) ? kPartlyMeasuredRemark : "";
 }
 
 /// Rows of byte_fit as in `report --json`, each with its points: the modules, and which are far from a line.
@@ -185,14 +240,13 @@ OrderedJson page_tables(const TraceTotals& trace, const RowValues& values, PageC
   const SectionInput input{trace, values, view};
   OrderedJson omitted = OrderedJson::object();
   OrderedJson out = head(trace, values);
-  out["modules"] = module_rows_json(trace, values, limits, indices, omitted);
+  add_modules(out, trace, values, limits, indices, omitted);
   out["byte_fit"] = byte_fit_json(trace, values, indices, omitted);
-  out["outside"] = module_row(trace.totals.paths().back(), "", values);
   if (OrderedJson sets = metric_sets_array(trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
-  out["kernels"] = kernel_rows_json(input, counts, limits, indices, omitted);
+  add_kernels(out, input, counts, limits, indices, omitted);
   out["memcpy"] = OrderedJson::array();
   for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
-  add_breakdown_tables(out, counts, limits, indices, omitted);
+  add_breakdown_tables(out, trace, counts.breakdown, limits, indices, omitted);
   out["iterations"] = iteration_table(counts.iterations, omitted);
   out["findings"] = findings_json(counts.rules.findings(input));
   out["left_out"] = std::move(omitted);
@@ -204,14 +258,12 @@ OrderedJson named_metrics_json(const OrderedJson& traces) {
   for (const NamedMetric& metric : named_metrics()) {
     const auto has = [&metric](const OrderedJson& tables) { return any_row_has(tables, metric.name); };
     if (std::none_of(traces.begin(), traces.end(), has)) continue;
-    constexpr std::array kBetter{"higher", "lower", "neither"};
     out.push_back({{"name", metric.name},
                    {"title", metric.title},
                    {"column", metric.column},
                    {"unit", metric.unit},
                    {"topic", topic_name(metric.topic)},
-                   {"better", kBetter[static_cast<std::size_t>(metric.better)]},
-                   {"meaning", metric.meaning}});
+                   {"tip", metric_tip(metric)}});
   }
   return out;
 }

@@ -75,7 +75,8 @@ OrderedJson work_json(const WorkSlice& all, const PageIndices& indices) {
   return out;
 }
 
-OrderedJson lanes_json(const Timeline& timeline, const PageCounts& counts, const PageIndices& indices) {
+OrderedJson lanes_json(const Timeline& timeline, const TraceNames& names, const PageCounts& counts,
+                       const PageIndices& indices) {
   OrderedJson out = OrderedJson::array();
   auto at = timeline.work.cbegin();
   const std::size_t lanes = timeline.lanes.size() + (timeline.others ? 1 : 0);
@@ -83,12 +84,12 @@ OrderedJson lanes_json(const Timeline& timeline, const PageCounts& counts, const
     OrderedJson object = OrderedJson::object();
     if (lane < timeline.lanes.size()) {
       const StreamKey& key = timeline.lanes[lane];
-      const auto null_stream = counts.null_streams.find(key.context);
+      const auto context = names.contexts.find(key.context);
       object = {{"gpu", key.gpu},
                 {"context", key.context},
                 {"stream", key.stream},
                 {"work", counts.streams.at(key)}};
-      if (null_stream != counts.null_streams.end() && null_stream->second == key.stream) {
+      if (context != names.contexts.end() && context->second.null_stream == key.stream) {
         object["default"] = true;
       }
     } else {
@@ -169,7 +170,8 @@ OrderedJson samples_json(const Timeline& timeline) {
 
 }  // namespace
 
-OrderedJson page_timeline(Timeline& timeline, const PageCounts& counts, const PageIndices& indices) {
+OrderedJson page_timeline(Timeline& timeline, const TraceNames& names, const PageCounts& counts,
+                          const PageIndices& indices) {
   Texts texts(counts);
   OrderedJson out{
       {"first_ns", counts.first_ns}, {"last_ns", counts.last_ns}, {"whole", timeline.detail.whole}};
@@ -184,8 +186,8 @@ OrderedJson page_timeline(Timeline& timeline, const PageCounts& counts, const Pa
   out["work"] = counts.work.total();
   out["apis"] = counts.apis;
   out["threads"] = OrderedJson::array();
-  for (const auto& [id, name] : counts.threads) out["threads"].push_back({{"id", id}, {"name", name}});
-  out["lanes"] = lanes_json(timeline, counts, indices);
+  for (const auto& [id, name] : names.threads) out["threads"].push_back({{"id", id}, {"name", name}});
+  out["lanes"] = lanes_json(timeline, names, counts, indices);
   out["ranges"] = ranges_json(timeline.ranges, indices, texts);
   out["ranges_left_out"] =
       counts.ranges.seen() - std::min<std::uint64_t>(counts.ranges.seen(), timeline.ranges.size());

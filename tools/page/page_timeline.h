@@ -11,7 +11,7 @@
 
 namespace rangefinder {
 
-[[nodiscard]] nlohmann::ordered_json page_timeline(Timeline& timeline, const PageCounts& counts,
-                                                   const PageIndices& indices);
+[[nodiscard]] nlohmann::ordered_json page_timeline(Timeline& timeline, const TraceNames& names,
+                                                   const PageCounts& counts, const PageIndices& indices);
 
 }  // namespace rangefinder

@@ -11,8 +11,8 @@ constexpr std::size_t kMaxThreadsChecked = 16;
 
 }  // namespace
 
-RangeSpans::RangeSpans(std::vector<KeptRange>& ranges, const TraceTotals& trace)
-    : ranges_(ranges), trace_(trace) {
+RangeSpans::RangeSpans(std::vector<KeptRange>& ranges, const TraceNames& names)
+    : ranges_(ranges), names_(names) {
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].name == 0 && ranges[i].path != 0) {
       by_path_[ranges[i].path].places.push_back(static_cast<std::uint32_t>(i));
@@ -42,7 +42,7 @@ KeptRange* RangeSpans::open_at(Instances& instances, const SeenLaunch& launch) {
 
 void RangeSpans::add(const SeenLaunch& launch, TimeNs start, TimeNs end) {
   if (start == kNoTime || end < start) return;
-  for (std::uint32_t path = launch.path; path != 0; path = trace_.parent_of(path)) {
+  for (std::uint32_t path = launch.path; path != 0; path = names_.parent_of(path)) {
     const auto at = by_path_.find(path);
     if (at == by_path_.end()) continue;
     KeptRange* const range = open_at(at->second, launch);

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/model/trace_names.h"
 #include "tools/page/page_counts.h"
 #include "tools/page/recent_launches.h"
 
@@ -22,7 +22,7 @@ namespace rangefinder {
 class RangeSpans {
  public:
   /// `ranges` is sorted by start. Both arguments must outlive this.
-  RangeSpans(std::vector<KeptRange>& ranges, const TraceTotals& trace);
+  RangeSpans(std::vector<KeptRange>& ranges, const TraceNames& names);
 
   void add(const SeenLaunch& launch, TimeNs start, TimeNs end);
 
@@ -34,7 +34,7 @@ class RangeSpans {
   [[nodiscard]] KeptRange* open_at(Instances& instances, const SeenLaunch& launch);
 
   std::vector<KeptRange>& ranges_;
-  const TraceTotals& trace_;
+  const TraceNames& names_;
   std::unordered_map<std::uint32_t, Instances> by_path_;
 };
 

@@ -2,7 +2,6 @@
 #include "tools/page/timeline.h"
 
 #include <algorithm>
-#include <variant>
 
 namespace rangefinder {
 namespace {
@@ -22,7 +21,7 @@ std::vector<StreamKey> busiest(const std::map<StreamKey, std::uint64_t>& streams
 
 }  // namespace
 
-Timeline::Timeline(const TraceTotals& trace, PageCounts& counts, const PageLimits& limits)
+Timeline::Timeline(const TraceNames& names, PageCounts& counts, const PageLimits& limits)
     : detail(choose_windows(counts.work, counts.iterations.iterations().instances, limits.work)),
       lanes(busiest(counts.streams, limits.streams)),
       others(lanes.size() < counts.streams.size()),
@@ -31,15 +30,27 @@ Timeline::Timeline(const TraceTotals& trace, PageCounts& counts, const PageLimit
       syncs(counts.syncs.take()),
       holds(counts.holds.take()),
       memory(limits.memory_points),
-      trace_(trace),
+      names_(names),
       counts_(counts),
       limits_(limits),
-      spans_(ranges, trace) {
-  for (const KeptRange& range : ranges) kept_ranges_.insert(range.id);
+      spans_(ranges, names) {
+  for (KeptRange& range : ranges) {
+    if (range.open) range.end_ns = std::max(counts.last_ns, range.start_ns);
+    kept_ranges_.insert(range.id);
+  }
 }
 
-void Timeline::line(const Line& line, const LinePlace&) {
-  std::visit([this](const auto& record) { take(record); }, line);
+void Timeline::add(const SelectedRows& rows) {
+  const auto add_record = [this](const auto& record, bool) { add(record); };
+  rows.each<MarkRecord>(kColumns, add_record);
+  rows.launches(kColumns, add_record);
+  rows.work(kColumns, add_record);
+  // After the work, which may end a window early.
+  rows.ranges(kColumns, add_record);
+  rows.each<AllocRecord>(kColumns, [this](const AllocRecord& alloc, bool) { memory.add(alloc); });
+  rows.samples([this](const SamplesRecord& line) {
+    samples.try_emplace(line.gpu, limits_.samples / 2).first->second.add(line);
+  });
 }
 
 std::uint32_t Timeline::lane_of(const StreamKey& stream) const {
@@ -55,24 +66,24 @@ TimeWindow* Timeline::window_at(TimeNs time) {
   return nullptr;
 }
 
-void Timeline::take(const KernelRecord& kernel) {
-  take_work(kernel.work, KeptWork::kernel, kernel.name, 0, kernel.config);
+void Timeline::add(const KernelRecord& kernel) {
+  add_work(kernel.work, KeptWork::kernel, kernel.name, 0, kernel.config);
 }
 
-void Timeline::take(const MemcpyRecord& copy) {
-  take_work(copy.work, KeptWork::memcpy, static_cast<std::uint32_t>(copy.kind), copy.bytes);
+void Timeline::add(const MemcpyRecord& copy) {
+  add_work(copy.work, KeptWork::memcpy, static_cast<std::uint32_t>(copy.kind), copy.bytes);
 }
 
-void Timeline::take(const MemsetRecord& memset) {
-  take_work(memset.work, KeptWork::memset, 0, memset.bytes);
+void Timeline::add(const MemsetRecord& memset) {
+  add_work(memset.work, KeptWork::memset, 0, memset.bytes);
 }
 
-void Timeline::take(const GraphRecord& graph) {
-  take_work(graph.work, KeptWork::whole_graph, 0, 0);
+void Timeline::add(const GraphRecord& graph) {
+  add_work(graph.work, KeptWork::whole_graph, 0, 0);
 }
 
-void Timeline::take_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t name, std::uint64_t bytes,
-                         std::uint32_t config) {
+void Timeline::add_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t name, std::uint64_t bytes,
+                        std::uint32_t config) {
   if (piece.start_ns == kNoTime || piece.end_ns < piece.start_ns) return;
   const std::uint32_t lane = lane_of(stream_of(piece));
   const bool is_kernel = kind == KeptWork::kernel || kind == KeptWork::whole_graph;
@@ -96,7 +107,7 @@ void Timeline::take_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_
   work.push_back(kept);
 }
 
-void Timeline::take(const LaunchRecord& launch) {
+void Timeline::add(const LaunchRecord& launch) {
   SeenLaunch seen;
   seen.start_ns = launch.host.start_ns;
   seen.end_ns = launch.host.end_ns;
@@ -104,10 +115,10 @@ void Timeline::take(const LaunchRecord& launch) {
   seen.thread = launch.host.thread;
   seen.path = launch.host.path;
   seen.api = counts_.api(launch.api);
-  take_launch(seen);
+  add_launch(seen);
 }
 
-void Timeline::take(const ExactRecord& exact) {
+void Timeline::add(const ExactRecord& exact) {
   if (exact.is_counter_range) return;
   SeenLaunch seen;
   seen.start_ns = exact.launch.host.start_ns;
@@ -122,10 +133,10 @@ void Timeline::take(const ExactRecord& exact) {
     seen.dram_write_bytes = static_cast<std::int64_t>(exact.dram_write_bytes);
     seen.l2_bytes = static_cast<std::int64_t>(exact.l2_bytes);
   }
-  take_launch(seen);
+  add_launch(seen);
 }
 
-void Timeline::take_launch(const SeenLaunch& launch) {
+void Timeline::add_launch(const SeenLaunch& launch) {
   launches_.add(launch);
   const auto [first, last] = waiting_.equal_range(launch.correlation);
   for (auto at = first; at != last; ++at) {
@@ -136,18 +147,14 @@ void Timeline::take_launch(const SeenLaunch& launch) {
   waiting_.erase(first, last);
 }
 
-void Timeline::take(const RangeRecord& range) {
+void Timeline::add(const RangeRecord& range) {
   if (range.start_ns == kNoTime || kept_ranges_.contains(range.id)) return;
   if (window_ranges_.size() >= limits_.ranges || window_at(range.start_ns) == nullptr) return;
   window_ranges_.push_back(kept_range(range, counts_.last_ns));
 }
 
-void Timeline::take(const MarkRecord& mark) {
+void Timeline::add(const MarkRecord& mark) {
   if (marks.size() < kMaxMarks) marks.push_back({mark.at_ns, mark.thread, mark.name});
-}
-
-void Timeline::take(const SamplesRecord& line) {
-  samples.try_emplace(line.gpu, limits_.samples / 2).first->second.add(line);
 }
 
 void Timeline::finish() {
@@ -158,7 +165,7 @@ void Timeline::finish() {
   if (!window_ranges_.empty()) {
     std::sort(window_ranges_.begin(), window_ranges_.end(),
               [](const KeptRange& a, const KeptRange& b) { return a.start_ns < b.start_ns; });
-    RangeSpans of_windows(window_ranges_, trace_);
+    RangeSpans of_windows(window_ranges_, names_);
     for (const KeptWork& kept : work) {
       if (kept.launch.start_ns != kNoTime) of_windows.add(kept.launch, kept.start_ns, kept.end_ns);
     }
@@ -169,12 +176,6 @@ void Timeline::finish() {
             [](const KeptRange& a, const KeptRange& b) { return a.start_ns < b.start_ns; });
   std::sort(marks.begin(), marks.end(),
             [](const KeptMark& a, const KeptMark& b) { return a.at_ns < b.at_ns; });
-}
-
-void read_timeline(Timeline& timeline, const TraceTotals& trace) {
-  LineReader reader;
-  static_cast<void>(read_trace(trace.files, reader, timeline));
-  timeline.finish();
 }
 
 }  // namespace rangefinder

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second pass over a trace: the data of the page's timeline, in bounded memory.
+// The data of the page's timeline, in bounded memory.
 //
 //   PageCounts ─▶ windows, longest ranges ─┐
-//   every line, a second time ─────────────┴▶ each piece of work in the windows, with its launch
+//   each chunk ────────────────────────────┴▶ each piece of work in the windows, with its launch
 //                                             busy time of each stream everywhere
 //                                             spans of ranges on the GPU, samples, memory in use
 //
@@ -16,7 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/model/selected_rows.h"
 #include "tools/page/detail_windows.h"
 #include "tools/page/memory_points.h"
 #include "tools/page/page_counts.h"
@@ -45,14 +45,15 @@ struct KeptMark {
   std::uint32_t thread = 0, name = 0;
 };
 
-class Timeline final : public TraceVisitor {
+class Timeline {
  public:
   /// Moves the longest ranges out of `counts`. All arguments must outlive this.
-  Timeline(const TraceTotals& trace, PageCounts& counts, const PageLimits& limits);
+  Timeline(const TraceNames& names, PageCounts& counts, const PageLimits& limits);
 
-  void line(const Line& line, const LinePlace& place) override;
-  void broken(std::string_view, const LinePlace&) override {}
-  /// Call it after the last line.
+  static constexpr Columns kColumns =
+      kAllWork | kAllLaunch | Column::exact | kAllRange | Column::marks | Column::allocs | Column::samples;
+  void add(const SelectedRows& rows);
+  /// Call it after the last chunk.
   void finish();
 
   DetailWindows detail;
@@ -68,26 +69,22 @@ class Timeline final : public TraceVisitor {
   MemoryPoints memory;
 
  private:
-  template <typename Other>
-  void take(const Other&) {}
-  void take(const KernelRecord& kernel);
-  void take(const MemcpyRecord& copy);
-  void take(const MemsetRecord& memset);
-  void take(const GraphRecord& graph);
-  void take(const LaunchRecord& launch);
-  void take(const ExactRecord& exact);
-  void take(const RangeRecord& range);
-  void take(const MarkRecord& mark);
-  void take(const SamplesRecord& line);
-  void take(const AllocRecord& record) { memory.add(record); }
-  void take_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t name, std::uint64_t bytes,
-                 std::uint32_t config = 0);
-  void take_launch(const SeenLaunch& launch);
+  void add(const KernelRecord& kernel);
+  void add(const MemcpyRecord& copy);
+  void add(const MemsetRecord& memset);
+  void add(const GraphRecord& graph);
+  void add(const LaunchRecord& launch);
+  void add(const ExactRecord& exact);
+  void add(const RangeRecord& range);
+  void add(const MarkRecord& mark);
+  void add_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t name, std::uint64_t bytes,
+                std::uint32_t config = 0);
+  void add_launch(const SeenLaunch& launch);
   [[nodiscard]] std::uint32_t lane_of(const StreamKey& stream) const;
   /// The window that contains `time`; nullptr: none.
   [[nodiscard]] TimeWindow* window_at(TimeNs time);
 
-  const TraceTotals& trace_;
+  const TraceNames& names_;
   PageCounts& counts_;
   const PageLimits& limits_;
   RangeSpans spans_;
@@ -97,8 +94,5 @@ class Timeline final : public TraceVisitor {
   std::unordered_map<const TimeWindow*, std::uint64_t> kept_in_;
   std::unordered_multimap<std::uint32_t, std::size_t> waiting_;  // work without launch, by correlation
 };
-
-/// Reads the trace. Throws Missing.
-void read_timeline(Timeline& timeline, const TraceTotals& trace);
 
 }  // namespace rangefinder

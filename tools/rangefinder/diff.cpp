@@ -175,7 +175,7 @@ int diff_traces(const DiffVerb& verb) {
 
 int diff_kernels(const DiffVerb& verb) {
   const std::vector<Table> tables{
-      compare_kernels(one_trace(verb.places[0]), verb.kernels[0], verb.kernels[1])};
+      compare_kernels(one_trace(verb.places[0]), verb.kernels[0], verb.kernels[1], verb.reading.limits())};
   if (verb.json) {
     OrderedJson out{{"schema", "rangefinder.diff"}, {"version", "1.0"}};
     out[tables[0].name] = render_rows(tables[0]);

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/rangefinder/child_process.h"
@@ -94,8 +95,11 @@ ProbeRun run_probe(const fs::path& place, const char* counters) {
   std::ifstream errors(answer.string() + ".err");
   std::getline(errors, run.error_line);
   try {
-    run.trace.emplace(load_trace(open_trace_folder(folder)));
-    run.values.emplace(load_row_values(*run.trace));
+    Trace trace(open_trace_folder(folder),
+                {TotalsFold::kColumns, SampledTrace::kColumns, {}, Keep::if_sampled, {}});
+    Selection all;
+    run.trace.emplace(load_totals(trace, all));
+    run.values.emplace(load_row_values(*run.trace, trace, all));
   } catch (const Missing& missing) {
     if (!run.answer.contains("error")) run.answer["error"] = missing.what();
   }

@@ -249,7 +249,7 @@ const char* default_section(const ReportOptions& options) {
 int report(ReportOptions& options) {
   // Before the files are read. The overview has the keys of its modules.
   const std::string known = options.section.empty() ? "modules" : options.section;
-  check_sort(options, known, *find_section(known)->make(options.view));
+  check_sort(options, known, *find_section(known, options.view.check)->make(options.view));
   std::vector<TraceFolder> traces;
   for (const std::string& place : options.places) {
     for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
@@ -257,10 +257,10 @@ int report(ReportOptions& options) {
   options.as_ranks = traces.size() > 1 && !options.view.total && !options.view.check &&
                      (options.as_ranks || ranks_of_one_job(traces));
   if (options.section.empty()) options.section = default_section(options);
-  const SectionKind& kind = *find_section(options.section);
+  const SectionKind& kind = *find_section(options.section, options.view.check);
   for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
   if (!options.html.empty()) {
-    write_html(traces, options.html);
+    write_html(traces, options.html, options.limits);
     return kExitOk;
   }
   if (options.csv && traces.size() > 1) throw WrongUse("--csv writes one table: name one trace");

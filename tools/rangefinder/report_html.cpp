@@ -25,12 +25,12 @@ namespace {
 
 }  // namespace
 
-void write_html(const std::vector<TraceFolder>& traces, const std::string& file) {
+void write_html(const std::vector<TraceFolder>& traces, const std::string& file, const ReadLimits& limits) {
   const std::string unfinished = file + "." + std::to_string(getpid()) + ".tmp";
   std::ofstream out(unfinished, std::ios::binary);
   if (!out) refuse(file, unfinished);
   try {
-    write_page(traces, out);
+    write_page(traces, out, limits);
   } catch (...) {
     std::remove(unfinished.c_str());
     throw;

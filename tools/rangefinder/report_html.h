@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 
-void write_html(const std::vector<TraceFolder>& traces, const std::string& file);
+void write_html(const std::vector<TraceFolder>& traces, const std::string& file, const ReadLimits& limits);
 
 }  // namespace rangefinder

@@ -2,7 +2,7 @@
 //
 // The report over several traces, the ranks of a job: which rank is slow, where, and at what cost.
 //
-//   RankLines lines(section);  load_trace(files, &selection, &lines)   ─▶ trace, communication of one rank
+//   RankLines lines(section);  SectionReading(files, kind, lines, …)   ─▶ trace, communication of one rank
 //   RankReport report;         report.add(trace, lines.log())          ─▶ tables over all of them
 #pragma once
 
@@ -20,47 +20,31 @@
 
 namespace rangefinder {
 
-/// Passes each line or chunk of a trace to a section, and keeps the collectives for comparing ranks. Has no
-/// tables.
+/// Passes the chunks of a trace to a section, and keeps the collectives for comparing ranks. Has no tables.
 class RankLines final : public Section {
  public:
-  /// `section` may be nullptr. Otherwise it must outlive this.
-  explicit RankLines(Section* section) : section_(section) {}
-  void begin(const TraceFolder& files) override {
-    if (section_ != nullptr) section_->begin(files);
+  /// `section` must outlive this.
+  explicit RankLines(Section* section) : section_(*section) {}
+  void start(const Iterations& iterations) override { section_.start(iterations); }
+  void read(const EachRows& each) override {
+    bool first = true;
+    section_.read([&](const auto& see) {
+      each([&](const SelectedRows& rows) {
+        see(rows);
+        if (first) log_.add(rows);
+      });
+      first = false;
+    });
+    log_.finish();
   }
-  void line(const Line& line) override {
-    if (section_ != nullptr) section_->line(line);
-    log_.line(line);
-  }
-  void rest(const Line& line) override {
-    if (section_ != nullptr) section_->rest(line);
-  }
-  void start(const Iterations& iterations) override {
-    if (section_ != nullptr) section_->start(iterations);
-  }
-  void add(const SelectedRows& rows) override {
-    if (section_ != nullptr) section_->add(rows);
-    log_.add(rows);
-  }
-  void finish() override {
-    if (section_ != nullptr) section_->finish();
-  }
-  [[nodiscard]] bool takes_all_ranges() const override {
-    return section_ != nullptr && section_->takes_all_ranges();
-  }
+  [[nodiscard]] bool takes_all_ranges() const override { return section_.takes_all_ranges(); }
   [[nodiscard]] std::vector<Table> tables(const SectionInput&) override { return {}; }
-  /// After the last line.
-  [[nodiscard]] const CommunicationLog& log() {
-    if (!finished_) log_.finish();
-    finished_ = true;
-    return log_;
-  }
+  /// After the last chunk.
+  [[nodiscard]] const CommunicationLog& log() const noexcept { return log_; }
 
  private:
-  Section* section_;
+  Section& section_;
   CommunicationLog log_;
-  bool finished_ = false;
 };
 
 class RankReport {

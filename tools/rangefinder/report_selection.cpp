@@ -76,15 +76,10 @@ std::string not_together_text(const SelectionOptions& wanted, const TraceTotals&
 
 /// Reads all lines.
 std::optional<SampleWindow> seen_by(Selection& selection, const TraceFolder& files) {
-  struct Visitor final : TraceVisitor {
-    explicit Visitor(Selection& to) : selection(to) {}
-    void line(const Line& line, const LinePlace&) override { static_cast<void>(selection.take(line)); }
-    void broken(std::string_view, const LinePlace&) override {}
-    Selection& selection;
-  };
-  Visitor visitor(selection);
   LineReader reader;
-  static_cast<void>(read_trace(files, reader, visitor));
+  static_cast<void>(read_lines(files, reader, [&selection](const Line& line, const LinePlace&) {
+    static_cast<void>(selection.take(line));
+  }));
   return selection.seen();
 }
 

@@ -185,7 +185,12 @@ int run(const Verb& verb, const RunOptions& options) {
     print_start_error(program, end.start_error);
     return end.shell_code();
   }
-  const std::string kept = complete_summaries(manifest.folders());
+  LayerReportStyle style;
+  style.width = line_width(STDERR_FILENO);
+  style.colour = use_colour(STDERR_FILENO);
+  const TextStyle text_style{style.width, style.colour, false};
+  const CompletedSummaries completed =
+      complete_summaries(manifest.folders(), options.quiet || options.ranks ? nullptr : &text_style);
   if (options.quiet) return end.shell_code();
   if (end.signal != 0) {
     std::cerr << "rangefinder: " << printable(program) << " was killed by signal " << end.signal << " ("
@@ -197,16 +202,13 @@ int run(const Verb& verb, const RunOptions& options) {
                  "calls.\n";
     return end.shell_code();
   }
-  LayerReportStyle style;
-  style.width = line_width(STDERR_FILENO);
-  style.colour = use_colour(STDERR_FILENO);
   if (options.ranks && !manifest.folders().empty()) {
-    std::cerr << kept
+    std::cerr << completed.messages
               << ranks_report(manifest.folders(), fixed_folder(environment.get(kOutVariable)).string(),
-                              {style.width, style.colour, false});
+                              text_style);
     return end.shell_code();
   }
-  std::cerr << run_report(manifest.folders(), program, style) << kept;
+  std::cerr << run_report(manifest.folders(), completed, program, style) << completed.messages;
   return end.shell_code();
 }
 

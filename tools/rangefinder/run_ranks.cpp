@@ -11,6 +11,8 @@
 #include "profiler/base/number_text.h"
 #include "profiler/base/out_template.h"
 #include "profiler/options/options.h"
+#include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/rangefinder/report_ranks.h"
 #include "tools/rangefinder/verb.h"
@@ -22,9 +24,15 @@ namespace {
 constexpr std::uint32_t kLevelsShown = 2;
 
 struct Rank {
-  explicit Rank(const TraceFolder& files) : lines(nullptr), trace(load_trace(files, nullptr, &lines)) {}
-  RankLines lines;
+  explicit Rank(const TraceFolder& files) {
+    Trace rows(files, {TotalsFold::kColumns | CommunicationLog::kColumns, {}, {}, Keep::no});
+    Selection all;
+    rows.on_reading([&](const Chunk& chunk) { communication.add({chunk, rows.names(), all, true}); });
+    trace = load_totals(rows, all);
+    communication.finish();
+  }
   TraceTotals trace;
+  CommunicationLog communication;
 };
 
 /// Sort key. Ranks that are not numbers, and processes without a rank, come last.
@@ -71,7 +79,7 @@ std::string ranks_report(const std::vector<std::filesystem::path>& folders, cons
   }
   std::stable_sort(traces.begin(), traces.end(),
                    [](const auto& a, const auto& b) { return number_of(*a) < number_of(*b); });
-  for (const auto& rank : traces) report.add(rank->trace, rank->lines.log());
+  for (const auto& rank : traces) report.add(rank->trace, rank->communication);
   if (traces.empty()) return text;
   return text + "\n" + report.text(style, kLevelsShown) + without_rank_text(without_rank, traces.size()) +
          "\nNext:  rangefinder report " + out + "\n";

@@ -22,6 +22,7 @@ struct Traced {
   nlohmann::json summary;
   LayerSummary layers;
   std::uint64_t gpu_ns = 0;
+  std::string opening;  ///< what `report` begins with; empty: unknown
 };
 
 /// As the user would type it: relative if it is below the current folder.
@@ -42,10 +43,12 @@ std::string nothing_written(const std::string& program) {
          "it.\n";
 }
 
-std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, std::string& messages) {
+std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, const CompletedSummaries& completed,
+                                   std::string& messages) {
   std::vector<Traced> out;
-  for (const fs::path& folder : folders) {
-    Traced traced{display_path(folder), {}, {}, 0};
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const fs::path& folder = folders[i];
+    Traced traced{display_path(folder), {}, {}, 0, completed.openings[i]};
     std::ifstream stream(folder / "summary.json");
     traced.summary = nlohmann::json::parse(stream, nullptr, false);
     if (!traced.summary.is_object()) {
@@ -76,22 +79,6 @@ std::string process_title(const nlohmann::json& summary) {
   return text;
 }
 
-/// What `report` begins with; empty: the trace cannot be read, or is so large that the user would wait for
-/// it.
-std::string opening(const Traced& traced, const LayerReportStyle& style) {
-  constexpr std::uintmax_t kMaxBytes = 300'000'000;
-  try {
-    const std::vector<TraceFolder> traces = find_traces(traced.folder);
-    if (traces.size() != 1) return {};
-    std::uintmax_t bytes = 0;
-    for (const SegmentFile& segment : traces.front().segments) bytes += fs::file_size(segment.path);
-    if (bytes > kMaxBytes) return {};
-    return opening_of(traces.front(), {style.width, style.colour}) + "\n";
-  } catch (const std::exception&) {
-    return {};  // `rangefinder report` says why
-  }
-}
-
 /// The number of findings, and the first one, which has the largest potential saving.
 std::string findings_line(const Traced& traced) {
   const auto findings = traced.summary.find("findings");
@@ -105,25 +92,30 @@ std::string findings_line(const Traced& traced) {
 
 }  // namespace
 
-std::string complete_summaries(const std::vector<fs::path>& folders) {
-  std::string out;
-  for (const fs::path& folder : folders) {
-    const std::string kept = complete_summary(folder);
-    if (!kept.empty()) out += "rangefinder: " + display_path(folder) + ": " + kept + "\n";
+CompletedSummaries complete_summaries(const std::vector<fs::path>& folders, const TextStyle* style) {
+  CompletedSummaries out;
+  for (const fs::path& absolute : folders) {
+    const std::string folder = display_path(absolute);  // the opening and its hints name it
+    std::string& opening = out.openings.emplace_back();
+    const std::string kept = complete_summary(
+        folder, kMaxBytesToRead, [&opening, style](const TraceTotals& trace, const Opening& of_trace) {
+          if (style != nullptr) opening = opening_text(trace, of_trace, *style) + "\n";
+        });
+    if (!kept.empty()) out.messages += "rangefinder: " + folder + ": " + kept + "\n";
   }
   return out;
 }
 
-std::string run_report(const std::vector<fs::path>& folders, const std::string& program,
-                       const LayerReportStyle& style) {
+std::string run_report(const std::vector<fs::path>& folders, const CompletedSummaries& completed,
+                       const std::string& program, const LayerReportStyle& style) {
   if (folders.empty()) return nothing_written(program);
   std::string out;
-  const std::vector<Traced> traced = read_summaries(folders, out);
+  const std::vector<Traced> traced = read_summaries(folders, completed, out);
   for (std::size_t i = 0; i < std::min(traced.size(), kMaxReports); ++i) {
     LayerReportStyle own = style;
     own.folder = traced[i].folder;
     out += "\n";
-    const std::string opened = opening(traced[i], style);
+    const std::string& opened = traced[i].opening;
     if (folders.size() > 1 && opened.empty()) out += process_title(traced[i].summary) + "\n";
     out += opened + layer_report(traced[i].layers, own);
     if (opened.empty()) out += findings_line(traced[i]);

@@ -9,15 +9,24 @@
 #include <vector>
 
 #include "profiler/attribution/layer_report.h"
+#include "tools/analysis/table/table_render.h"
 
 namespace rangefinder {
 
+/// Of the traces of a run.
+struct CompletedSummaries {
+  std::string messages;               ///< a line, with the reason, for each summary that was not changed
+  std::vector<std::string> openings;  ///< by folder: what `report` begins with; empty: not read
+};
+
 /// Completes the summaries in `folders` with results that need the whole trace: unmixed sampled bytes, and
-/// findings. Returns a line, with the reason, for each summary that was not changed.
-[[nodiscard]] std::string complete_summaries(const std::vector<std::filesystem::path>& folders);
+/// findings. Reads each trace once. `style`: of the openings; nullptr: none is needed.
+[[nodiscard]] CompletedSummaries complete_summaries(const std::vector<std::filesystem::path>& folders,
+                                                    const TextStyle* style);
 
 /// `folders`: of the manifest. `program`: named in the message if `folders` is empty.
 [[nodiscard]] std::string run_report(const std::vector<std::filesystem::path>& folders,
-                                     const std::string& program, const LayerReportStyle& style);
+                                     const CompletedSummaries& completed, const std::string& program,
+                                     const LayerReportStyle& style);
 
 }  // namespace rangefinder

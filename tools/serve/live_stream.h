@@ -2,7 +2,7 @@
 //
 // The rates of a running program as Server-Sent Events.
 //
-//   subscribe ─▶ delta ─▶ LiveRates, for one interval ─▶ data: {"state", "seconds", "lost", "rows": [...]}
+//   subscribe ─▶ delta ─▶ LiveRates, for one interval ─▶ data: {"state", "lost", "columns", "rows", …}
 //
 // The numbers are those of `rangefinder top`. While nothing happens it sends comment lines, to detect a
 // closed browser. Ends with an event `gone` when the program ends.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/serve/server_metrics.h"
 
+#include <utility>
+
 #include "tools/analysis/read/missing.h"
 
 namespace rangefinder {
@@ -23,10 +25,19 @@ std::string ServerMetrics::sums() {
     return out;
   }
   try {
-    return *answers_.metrics(index_.find(""), limits_.modules, limits_.kernels);
+    return of_trace(index_.find(""));
   } catch (const Missing&) {
     return out;  // no trace and no running program: not an error
   }
+}
+
+const std::string& ServerMetrics::of_trace(const IndexedTrace& trace) {
+  if (trace_state_ == trace.state) return trace_text_;
+  std::string text;
+  trace_families({trace.files}, limits_).append(text);
+  trace_text_ = std::move(text);
+  trace_state_ = trace.state;
+  return trace_text_;
 }
 
 std::string ServerMetrics::text(const HttpRefusals* refusals) {

@@ -4,12 +4,19 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <utility>
 
+#include "tools/analysis/queries/factories.h"
 #include "tools/analysis/read/missing.h"
+#include "tools/page/page.h"
+#include "tools/page/page_data.h"
 #include "tools/page/page_template.h"
 #include "tools/serve/flat_rows.h"
 #include "tools/serve/live_page.h"
+#include "tools/serve/perfetto_file.h"
+#include "tools/serve/timeline_rows.h"
+#include "tools/serve/trace_rows.h"
 
 namespace rangefinder {
 namespace {
@@ -72,7 +79,26 @@ HttpResponse page_answer(std::string_view policy_of, std::string text) {
   return out;
 }
 
+std::string page_text(WholeTrace& trace) {
+  std::ostringstream out;
+  write_page(trace, out);
+  return std::move(out).str();
+}
+
+HttpResponse perfetto_answer(const IndexedTrace& trace) {
+  HttpResponse out;
+  out.parts = perfetto_file(trace.files);
+  return out;
+}
+
 }  // namespace
+
+Site::Site(const std::vector<std::string>& places, const PrometheusLimits& limits,
+           const std::atomic<bool>& stopping)
+    : index_(places),
+      answers_(kPageColumns | kModulesColumns | kKernelsColumns | kTimelineColumns),
+      programs_(stopping),
+      metrics_(limits, programs_, index_) {}
 
 IndexedTrace Site::trace(const HttpRequest& request) {
   if (const auto pid = pid_of(request)) return RunningPrograms::trace(*pid);
@@ -80,16 +106,24 @@ IndexedTrace Site::trace(const HttpRequest& request) {
   return index_.find(id == nullptr ? "" : *id);
 }
 
-HttpResponse Site::rows(const HttpRequest& request, TraceAnswers::Rows which) {
-  const auto pid = pid_of(request);
-  // The program's summary has these sums, so do not read its trace.
-  if (pid && which != TraceAnswers::Rows::findings) {
+HttpResponse Site::about_trace(const HttpRequest& request, const std::string& name,
+                               const KeptAnswers::Make& make) {
+  return json_answer(*answers_.get(trace(request), name, make));
+}
+
+// The summary of a running program has the sums of modules and kernels, so do not read its trace.
+HttpResponse Site::modules(const HttpRequest& request) {
+  if (const auto pid = pid_of(request))
+    return json_answer(compact_json(flat_modules(OrderedJson(RunningPrograms::summary(*pid)))));
+  return about_trace(request, "modules", [](WholeTrace& all) { return compact_json(module_rows_of(all)); });
+}
+
+HttpResponse Site::kernels(const HttpRequest& request) {
+  if (const auto pid = pid_of(request)) {
     const OrderedJson summary(RunningPrograms::summary(*pid));
-    return json_answer(compact_json(which == TraceAnswers::Rows::modules
-                                        ? flat_modules(summary)
-                                        : flat_rows(summary.value("kernels", OrderedJson::array()))));
+    return json_answer(compact_json(flat_rows(summary.value("kernels", OrderedJson::array()))));
   }
-  return json_answer(*answers_.rows(trace(request), which));
+  return about_trace(request, "kernels", [](WholeTrace& all) { return compact_json(kernel_rows_of(all)); });
 }
 
 HttpResponse Site::live(const HttpRequest& request) {
@@ -101,16 +135,10 @@ HttpResponse Site::live(const HttpRequest& request) {
   return out;
 }
 
-HttpResponse Site::perfetto(const HttpRequest& request) {
-  HttpResponse out;
-  out.parts = answers_.perfetto(trace(request));
-  return out;
-}
-
 HttpResponse Site::route(const HttpRequest& request) {
   const std::string& path = request.path;
   if (path == "/") return page_answer(live_page(), std::string(live_page()));
-  if (path == "/trace") return page_answer(page_template(), *answers_.page(trace(request)));
+  if (path == "/trace") return page_answer(page_template(), *answers_.get(trace(request), "page", page_text));
   if (path == "/metrics") {
     HttpResponse out = json_answer(metrics_.text(listener_ == nullptr ? nullptr : &listener_->refusals()));
     out.type = "text/plain; version=0.0.4; charset=utf-8";
@@ -118,15 +146,19 @@ HttpResponse Site::route(const HttpRequest& request) {
   }
   if (path == "/api/traces") return json_answer(compact_json(facts_.rows(index_.list())));
   if (path == "/api/processes") return json_answer(compact_json(RunningPrograms::rows()));
-  if (path == "/api/modules") return rows(request, TraceAnswers::Rows::modules);
-  if (path == "/api/kernels") return rows(request, TraceAnswers::Rows::kernels);
-  if (path == "/api/findings") return rows(request, TraceAnswers::Rows::findings);
+  if (path == "/api/modules") return modules(request);
+  if (path == "/api/kernels") return kernels(request);
+  if (path == "/api/findings") {
+    return about_trace(request, "findings",
+                       [](WholeTrace& all) { return compact_json(finding_rows_of(all)); });
+  }
   if (path == "/api/timeline") {
     const auto stretches = static_cast<std::size_t>(number_of(request, "stretches", kStretches, 1, 5'000));
-    return json_answer(*answers_.timeline(trace(request), stretches));
+    return about_trace(request, "timeline " + std::to_string(stretches),
+                       [stretches](WholeTrace& all) { return compact_json(timeline_rows(all, stretches)); });
   }
   if (path == "/api/live") return live(request);
-  if (path == "/api/perfetto") return perfetto(request);
+  if (path == "/api/perfetto") return perfetto_answer(trace(request));
   return error_answer(kNotFound, "not found");
 }
 

@@ -19,9 +19,9 @@
 
 #include "tools/export/prometheus_families.h"
 #include "tools/serve/http.h"
+#include "tools/serve/kept_answers.h"
 #include "tools/serve/running_programs.h"
 #include "tools/serve/server_metrics.h"
-#include "tools/serve/trace_answers.h"
 #include "tools/serve/trace_index.h"
 #include "tools/serve/trace_list.h"
 
@@ -32,8 +32,7 @@ class Site {
  public:
   /// Throws Missing if one of `places` is not a folder. `stopping`: streams end when it becomes true.
   Site(const std::vector<std::string>& places, const PrometheusLimits& limits,
-       const std::atomic<bool>& stopping)
-      : index_(places), programs_(stopping), metrics_(limits, programs_, index_, answers_) {}
+       const std::atomic<bool>& stopping);
 
   /// The listener whose refusals /metrics reports. Call before the first answer().
   void set_listener(const HttpListener* listener) { listener_ = listener; }
@@ -42,14 +41,17 @@ class Site {
 
  private:
   [[nodiscard]] HttpResponse route(const HttpRequest& request);
-  [[nodiscard]] HttpResponse rows(const HttpRequest& request, TraceAnswers::Rows which);
+  [[nodiscard]] HttpResponse modules(const HttpRequest& request);
+  [[nodiscard]] HttpResponse kernels(const HttpRequest& request);
   [[nodiscard]] HttpResponse live(const HttpRequest& request);
-  [[nodiscard]] HttpResponse perfetto(const HttpRequest& request);
+  /// `name`: of the answer, with its parameters.
+  [[nodiscard]] HttpResponse about_trace(const HttpRequest& request, const std::string& name,
+                                         const KeptAnswers::Make& make);
   [[nodiscard]] IndexedTrace trace(const HttpRequest& request);
 
   TraceIndex index_;
   TraceList facts_;
-  TraceAnswers answers_;
+  KeptAnswers answers_;
   RunningPrograms programs_;
   ServerMetrics metrics_;
   const HttpListener* listener_ = nullptr;

@@ -6,10 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <variant>
 
 #include "profiler/base/duration.h"
-#include "tools/export/trace_outline.h"
+#include "tools/analysis/read/line_times.h"
 
 namespace rangefinder {
 namespace {
@@ -23,17 +22,53 @@ struct Stretch {
   std::array<std::uint64_t, kSampleColumns> units{};
 };
 
-class TimelineVisitor final : public TraceVisitor {
+/// From the first to the last time of any line; it includes 0.
+class Span {
  public:
-  TimelineVisitor(const TraceOutline& trace, std::size_t stretches)
-      : first_(trace.first_ns),
-        count_(static_cast<TimeNs>(stretches)),
-        width_(std::max<TimeNs>(1, (trace.last_ns - trace.first_ns) / count_ + 1)) {}
-
-  void line(const Line& line, const LinePlace&) override {
-    std::visit([this](const auto& record) { add(record); }, line);
+  void add(const SelectedRows& rows) {
+    const auto see_record = [this](const auto& record, bool) {
+      const LineTimes times = times_of(record);
+      see(times.start_ns, times.end_ns);
+    };
+    rows.work(kTimelineColumns, see_record);
+    rows.launches(kTimelineColumns, see_record);
+    rows.ranges(kTimelineColumns, see_record);
+    rows.each<SyncRecord>(kTimelineColumns, see_record);
+    rows.each<AllocRecord>(kTimelineColumns, see_record);
+    rows.each<EventRecord>(kTimelineColumns, see_record);
+    rows.each<CaptureRecord>(kTimelineColumns, see_record);
+    rows.each<OverheadRecord>(kTimelineColumns, see_record);
+    rows.each<MarkRecord>(kTimelineColumns,
+                          [this](const MarkRecord& mark, bool) { see(mark.at_ns, mark.at_ns); });
+    rows.samples([this](const SamplesRecord& line) {
+      for (const SampleRun& run : line.runs) see(run.start_ns, run.end_ns);
+    });
+    rows.lines<HoldRecord>([this](const HoldRecord& hold) { see(hold.start_ns, hold.end_ns); });
+    rows.lines<GapRecord>([this](const GapRecord& gap) { see(gap.start_ns, gap.end_ns); });
+    rows.lines<FlushRecord>([this](const FlushRecord& flush) { see(flush.at_ns, flush.at_ns); });
+    rows.lines<EndRecord>([this](const EndRecord& end) { see(end.at_ns, end.at_ns); });
   }
-  void broken(std::string_view, const LinePlace&) override {}  // the outline has counted it
+
+  TimeNs first_ns = 0, last_ns = 0;
+
+ private:
+  void see(TimeNs start, TimeNs end) {
+    if (start != kNoTime) first_ns = std::min(first_ns, start);
+    if (end != kNoTime) last_ns = std::max(last_ns, end);
+  }
+};
+
+class Stretches {
+ public:
+  Stretches(const Span& span, std::size_t stretches)
+      : first_(span.first_ns),
+        count_(static_cast<TimeNs>(stretches)),
+        width_(std::max<TimeNs>(1, (span.last_ns - span.first_ns) / count_ + 1)) {}
+
+  void add(const SelectedRows& rows) {
+    rows.work(kTimelineColumns, [this](const auto& record, bool) { add(record); });
+    rows.samples([this](const SamplesRecord& line) { add(line); });
+  }
 
   [[nodiscard]] OrderedJson rows(TimeNs base_unix_ns) const {
     OrderedJson out = OrderedJson::array();
@@ -60,8 +95,7 @@ class TimelineVisitor final : public TraceVisitor {
   }
 
  private:
-  template <typename Other>
-  void add(const Other&) {}
+  void add(const MemsetRecord&) {}
   void add(const KernelRecord& kernel) {
     if (Stretch* const at = begin(kernel.work)) ++at->kernels;
     spread(kernel.work, &Stretch::gpu_ns);
@@ -116,12 +150,12 @@ class TimelineVisitor final : public TraceVisitor {
 
 }  // namespace
 
-OrderedJson timeline_rows(const TraceFolder& files, std::size_t stretches) {
-  const TraceOutline trace = read_outline(files);
-  TimelineVisitor visitor(trace, std::clamp<std::size_t>(stretches, 1, kMaxStretches));
-  LineReader reader;
-  (void)read_trace(files, reader, visitor);
-  return visitor.rows(trace.header.base_unix_ns);
+OrderedJson timeline_rows(WholeTrace& trace, std::size_t stretches) {
+  Span span;
+  trace.each([&span](const SelectedRows& rows) { span.add(rows); });
+  Stretches out(span, std::clamp<std::size_t>(stretches, 1, kMaxStretches));
+  trace.each([&out](const SelectedRows& rows) { out.add(rows); });
+  return out.rows(trace.totals().header.base_unix_ns);
 }
 
 }  // namespace rangefinder

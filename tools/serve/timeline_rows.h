@@ -13,14 +13,19 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/tables/whole_trace.h"
 
 namespace rangefinder {
 
 inline constexpr std::size_t kMaxStretches = 5'000;
+/// Times of all lines: the stretches are equal parts of the whole trace.
+inline constexpr Columns kTimelineColumns = Column::work_times | Column::work_place | Column::copies |
+                                            Column::launch_times | Column::range_times | Column::syncs |
+                                            Column::allocs | Column::events | Column::captures |
+                                            Column::overheads | Column::marks | Column::samples;
 
 /// [{time_unix_ms, start_ns, duration_ns, gpu, kernels, graphs, gpu_ns, copies, memcpy_ns, memcpy_bytes,
-/// dram_read_bytes, …}], sorted by time. Throws Missing if the trace cannot be read.
-[[nodiscard]] nlohmann::ordered_json timeline_rows(const TraceFolder& files, std::size_t stretches);
+/// dram_read_bytes, …}], sorted by time. `trace`: with kTimelineColumns.
+[[nodiscard]] nlohmann::ordered_json timeline_rows(WholeTrace& trace, std::size_t stretches);
 
 }  // namespace rangefinder

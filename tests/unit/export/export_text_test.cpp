@@ -12,10 +12,10 @@
 #include "tests/unit/base/text_parts.h"
 #include "tools/export/chrome_rows.h"
 #include "tools/export/csv_tables.h"
-#include "tools/export/nvtx_payload.h"
 #include "tools/export/prometheus_text.h"
 #include "tools/export/sqlite_database.h"
 #include "tools/export/sqlite_schema.h"
+#include "tools/export/value_text.h"
 
 using namespace rangefinder;
 using rangefinder::test::content;

@@ -10,34 +10,26 @@
 
 #include "profiler/metrics/named_metrics.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/model/bytes_read.h"
 #include "tests/unit/analysis/queries/section_run.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tools/analysis/tables/rows_json.h"
 #include "tools/page/page.h"
+#include "tools/page/page_columns.h"
+#include "tools/page/page_data.h"
 #include "tools/page/page_tables.h"
 #include "tools/page/page_template.h"
-#include "tools/page/page_timeline.h"
 
 namespace rangefinder {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Made {
-  Json tables, timeline;
-};
+using Made = PageData;
 
 Made made_of(const TraceFolder& files, const PageLimits& limits) {
-  PageCounts counts(find_iterations(files, ""), limits);
-  const TraceTotals trace = load_trace(files, nullptr, &counts);
-  const RowValues values = load_row_values(trace);
-  PageIndices indices(trace);
-  Made out;
-  out.tables = page_tables(trace, values, counts, limits, indices);
-  Timeline timeline(trace, counts, limits);
-  read_timeline(timeline, trace);
-  out.timeline = page_timeline(timeline, counts, indices);
-  return out;
+  WholeTrace trace(files, kPageColumns);
+  return page_data(trace, limits);
 }
 
 Made made(const test::TraceOnDisk& on_disk, const PageLimits& limits = {}) {
@@ -63,8 +55,9 @@ void make_many_kernels(test::TraceOnDisk& out, std::uint32_t n) {
 TEST_CASE("a module's row in the page is the row of report --json, with its name and parent") {
   const test::TraceOnDisk on_disk;
   const Json modules = made(on_disk).tables["modules"];
-  const TraceTotals trace = load_trace(find_traces(on_disk.folder.path()).at(0));
-  const RowValues values = load_row_values(trace);
+  WholeTrace whole(find_traces(on_disk.folder.path()).at(0), {});
+  const TraceTotals& trace = whole.totals();
+  const RowValues& values = whole.values();
 
   REQUIRE(modules.size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -162,8 +155,9 @@ TEST_CASE("the GPU span of a range covers the work launched inside it and its ch
 
 TEST_CASE("a module's counters have five digits in the page, its named metrics those of the report") {
   const Json modules = made_of(open_trace_folder(test::recorded("rtdetr_rotated")), {}).tables["modules"];
-  const TraceTotals trace = load_trace(open_trace_folder(test::recorded("rtdetr_rotated")));
-  const RowValues values = load_row_values(trace);
+  WholeTrace whole(open_trace_folder(test::recorded("rtdetr_rotated")), {});
+  const TraceTotals& trace = whole.totals();
+  const RowValues& values = whole.values();
   const std::string path = "warmup/model/backbone", counter = "sm__inst_executed.sum";
   const auto is_it = [&](const Json& row) { return row["path"] == path; };
   const auto shown = std::find_if(modules.begin(), modules.end(), is_it);
@@ -213,11 +207,89 @@ TEST_CASE("the page has titles and meanings of the metrics in its rows, once, an
   CHECK(metrics[2]["column"] == "tensor");
   CHECK(metrics[2]["unit"] == "%");
   CHECK(metrics[2]["topic"] == "pipes");
-  CHECK(metrics[2]["better"] == "higher");
-  CHECK(metrics[2]["meaning"] == find_named_metric("tensor_pipe")->meaning);
+  CHECK(metrics[2]["tip"] ==
+        std::string("tensor cores: ") + find_named_metric("tensor_pipe")->meaning + " Higher is better.");
   CHECK(named_metrics_json(Json::array({tables("rtdetr_sampled")})).empty());
   CHECK(metric_topics_json() ==
         Json({"speed-of-light", "memory", "occupancy", "pipes", "roofline", "stalls"}));
+}
+
+TEST_CASE("marks and texts in place of numbers are those of the report's tables") {
+  std::size_t texts = 0;
+  for (const char* const name : {"rtdetr_sampled", "rtdetr_exact", "decoder_exact", "rtdetr_rotated"}) {
+    CAPTURE(name);
+    const Json tables = made_of(open_trace_folder(test::recorded(name)), {}).tables;
+    for (const auto& [section, identity] : {std::pair("modules", "path"), std::pair("kernels", "name")}) {
+      const test::SectionRun run(section, test::recorded(name));
+      const Table& report = run.table(section);
+      for (const Json& row : tables[section]) {
+        if (!row.contains("texts")) continue;
+        const auto at = run.find(section, {{identity, row[identity].get<std::string>()}});
+        REQUIRE(at);
+        for (std::size_t i = 1; i < report.columns.size(); ++i) {
+          const TableColumn& column = report.columns[i];
+          const Cell& cell = report.rows[*at][i];
+          const bool marked = !cell.shown.empty() || !cell.sign.empty();
+          CAPTURE(column.key);
+          CHECK(row["texts"].contains(column.key) == marked);
+          if (!marked) continue;
+          CHECK(row["texts"][column.key] == cell_text(cell, column.unit, false));
+          ++texts;
+        }
+      }
+    }
+  }
+  CHECK(texts > 100);
+}
+
+TEST_CASE("the page's columns have titles, units and meanings of the report's tables") {
+  const Json tables = made_of(open_trace_folder(test::recorded("rtdetr_rotated")), {}).tables;
+  const Json columns = page_columns_json(named_metrics_json(Json::array({tables})));
+
+  CHECK(columns["modules"][3] == Json({{"key", "gpu_ns"},
+                                       {"title", "GPU time"},
+                                       {"unit", "ns"},
+                                       {"tip", "Summed kernel durations"},
+                                       {"bar", true}}));
+  std::vector<std::string> metrics;
+  for (const Json& column : columns["kernel_metrics"]) metrics.push_back(column["key"]);
+  CHECK(metrics == std::vector<std::string>{"name", "library", "count", "total_ns", "achieved_occupancy",
+                                            "tensor_pipe", "issue_slots"});
+  CHECK(columns["kernel_metrics"][5] == Json({{"key", "tensor_pipe"},
+                                              {"title", "Tensor"},
+                                              {"unit", "percent"},
+                                              {"bar", true},
+                                              {"tip", metric_tip(*find_named_metric("tensor_pipe"))}}));
+}
+
+TEST_CASE("a page reads each of its traces once") {
+  const auto write = [](const std::vector<TraceFolder>& traces) {
+    std::ostringstream out;
+    write_page(traces, out);
+    CHECK(out.str().size() > page_template().size());
+  };
+  for (const char* const name : {"rtdetr_unfused", "multi_stream", "decoder_exact", "rtdetr_sampled"}) {
+    CAPTURE(name);
+    const auto folder = test::recorded(name);
+    const TraceFolder files = open_trace_folder(folder);
+
+    test::check_once(folder, [&] { write({files}); });
+    test::check_once(
+        folder,
+        [&] {
+          write({files, files});
+        },
+        2);
+  }
+}
+
+TEST_CASE("marks are in the timeline with their texts") {
+  const Json timeline = made_of(open_trace_folder(test::recorded("nvtx_shapes")), {}).timeline;
+
+  const Json& marks = timeline["marks"];
+  REQUIRE(marks["at"].size() == 12);
+  CHECK(std::is_sorted(marks["at"].begin(), marks["at"].end()));
+  for (const Json& text : marks["text"]) CHECK(text.get<std::size_t>() < timeline["texts"].size());
 }
 
 TEST_CASE("a hold is in the timeline with its cause, and not in the host time of its iteration") {

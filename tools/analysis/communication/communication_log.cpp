@@ -41,7 +41,7 @@ const char* name_of(CommunicationLibrary library) noexcept {
                                                 : "NVSHMEM";
 }
 
-void CommunicationLog::line(const Line& line) {
+void CommunicationLog::add_names(const Line& line) {
   if (const auto* const domain = std::get_if<DomainRecord>(&line)) {
     if (domain->name == "NCCL") domains_[domain->id] = CommunicationLibrary::nccl;
     if (domain->name == "MPI") domains_[domain->id] = CommunicationLibrary::mpi;
@@ -56,15 +56,11 @@ void CommunicationLog::line(const Line& line) {
         is_nccl ? operation_in(name->demangled) : std::pair<std::string, std::string>(name->demangled, "");
     kernel_names_[name->id] = {is_nccl ? CommunicationLibrary::nccl : CommunicationLibrary::nvshmem,
                                std::move(operation), std::move(reduction)};
-  } else if (const auto* const range = std::get_if<RangeRecord>(&line)) {
-    add_range(*range);
-  } else if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
-    add_kernel(*kernel);
   }
 }
 
 void CommunicationLog::add(const SelectedRows& rows) {
-  rows.other_lines([this](const Line& other) { line(other); });
+  rows.other_lines([this](const Line& line) { add_names(line); });
   rows.ranges(kColumns, [this](const RangeRecord& range, bool begins) {
     if (begins) add_range(range);
   });

@@ -75,12 +75,14 @@ class SelectedRows;
 /// Not thread-safe.
 class CommunicationLog {
  public:
-  void line(const Line& line);
-  /// The same for a chunk with these columns.
   static constexpr Columns kColumns =
       kAllRange | Column::work_times | Column::work_place | Column::work_range | Column::work_name;
   void add(const SelectedRows& rows);
-  /// Call once, after the last line.
+  // What add() passes of a chunk: its lines that are no rows, and its rows.
+  void add_names(const Line& line);
+  void add_range(const RangeRecord& range);
+  void add_kernel(const KernelRecord& kernel);
+  /// Call once, after the last chunk.
   void finish();
   [[nodiscard]] bool empty() const noexcept { return calls_.empty() && kernels_.empty(); }
   [[nodiscard]] const std::map<OperationKey, OperationTotals>& operations() const { return operations_; }
@@ -102,9 +104,7 @@ class CommunicationLog {
     std::uint64_t range;
     std::uint32_t gpu, name;
   };
-  void add_range(const RangeRecord& range);
   void add_nccl_range(const RangeRecord& range, const std::string& name);
-  void add_kernel(const KernelRecord& kernel);
   void add_span(const GpuSpan& span);
   const std::string* keep(std::string text) { return &*texts_.insert(std::move(text)).first; }
   void fill_extras(CommunicationCall& call, const RangeRecord& range) const;

@@ -8,18 +8,19 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/overview/idle_causes.h"
 #include "tools/analysis/read/dense_ids.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_names.h"
 #include "tools/analysis/tables/iteration_log.h"
 #include "tools/analysis/tables/median.h"
 #include "tools/analysis/tables/row_values.h"
+#include "tools/analysis/timeline/idle_causes.h"
 #include "tools/analysis/timeline/memory_use.h"
 
 namespace rangefinder {
@@ -238,9 +239,9 @@ struct IterationTimes {
   std::vector<IdleTime> idle;
 };
 
-IterationTimes iteration_times(Trace& trace, const std::string& glob) {
+IterationTimes iteration_times(Trace& trace, Iterations found) {
   IterationTimes out;
-  out.log.begin(find_iterations(trace, glob));
+  out.log.begin(std::move(found));
   IdleCauses causes(out.log.iterations());
   if (!out.log.rows().empty()) {
     Selection all;
@@ -318,7 +319,11 @@ void add_sampled(IterationSeries& out, Trace& trace, const Iterations& iteration
   }
 }
 
+constexpr Columns kSeriesColumns = IterationLog::kColumns | IdleCauses::kColumns | SeriesSums::kColumns;
+
 }  // namespace
+
+const Columns IterationSeries::kColumns = kSeriesColumns | TotalsFold::kColumns;
 
 IterationSeries IterationSeries::load(const TraceFolder& trace, const std::string& iteration_range,
                                       const HalfOpen<std::uint64_t>& wanted, const ReadLimits& limits) {
@@ -326,10 +331,15 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
     throw Missing(trace.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
                   "  A comparison needs the trace: copy its files next to the summary.");
   }
+  Trace rows(trace, {kSeriesColumns, SampledTrace::kColumns | TotalsFold::kColumns, kIterationColumns,
+                     Keep::yes, limits});
+  Iterations found = find_iterations(rows, iteration_range);
+  return of(rows, std::move(found), wanted);
+}
+
+IterationSeries IterationSeries::of(Trace& rows, Iterations found, const HalfOpen<std::uint64_t>& wanted) {
   IterationSeries out;
-  Trace rows(trace, {IterationLog::kColumns | IdleCauses::kColumns | SeriesSums::kColumns,
-                     SampledTrace::kColumns | TotalsFold::kColumns, kIterationColumns, Keep::yes, limits});
-  const IterationTimes times = iteration_times(rows, iteration_range);
+  const IterationTimes times = iteration_times(rows, std::move(found));
   const IterationLog& log = times.log;
   const Iterations& iterations = log.iterations();
   const Batches batches(log, wanted);
@@ -346,7 +356,7 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
   });
   sums.finish(out);
   add_iterations(out, times, batches);
-  out.title = trace.folder.string() + "   " + printable(names.header.executable);
+  out.title = names.files.folder.string() + "   " + printable(names.header.executable);
   out.header = names.header;
   for (const GpuRecord& gpu : names.gpus) out.gpus.insert(gpu.name);
   out.counters = names.header.counters;

@@ -22,6 +22,7 @@
 
 #include "tools/analysis/diff/outside_calls.h"
 #include "tools/analysis/diff/welch.h"
+#include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace.h"
 #include "tools/analysis/read/trace_files.h"
@@ -89,6 +90,11 @@ class IterationSeries {
   [[nodiscard]] static IterationSeries load(const TraceFolder& trace, const std::string& iteration_range,
                                             const HalfOpen<std::uint64_t>& iterations,
                                             const ReadLimits& limits = {});
+  /// Of a trace with kColumns that was read for another purpose; if it is sampled, also with those of
+  /// SampledTrace. `found`: its iterations.
+  [[nodiscard]] static IterationSeries of(Trace& trace, Iterations found,
+                                          const HalfOpen<std::uint64_t>& iterations);
+  static const Columns kColumns;
 
   std::map<std::string, PathSeries> paths;       ///< by path, as shown (shown_paths.h)
   std::map<std::string, KernelSeries> kernels;   ///< by demangled name

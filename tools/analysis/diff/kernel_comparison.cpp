@@ -7,8 +7,8 @@
 #include "profiler/base/name_pattern.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/diff/welch.h"
+#include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/kernel_text.h"
 #include "tools/analysis/timeline/duration_histogram.h"
@@ -25,40 +25,43 @@ struct ComparedKernel {
   std::map<std::uint32_t, std::uint64_t> configs;  // launches by LaunchConfigRecord
 };
 
-class KernelVisitor final : public TraceVisitor {
- public:
-  void line(const Line& line, const LinePlace&) override {
-    if (const auto* const name = std::get_if<KernelNameRecord>(&line)) {
+constexpr Columns kColumns = Column::work_times | Column::work_name | Column::work_config | Column::exact;
+
+using ComparedKernels = std::unordered_map<std::uint32_t, ComparedKernel>;  // by name
+
+void add(ComparedKernels& kernels, const KernelRecord& kernel) {
+  ComparedKernel& facts = kernels[kernel.name];
+  ++facts.configs[kernel.config];
+  if (kernel.work.start_ns == kNoTime || kernel.work.end_ns < kernel.work.start_ns) return;
+  const auto ns = static_cast<std::uint64_t>(kernel.work.end_ns - kernel.work.start_ns);
+  facts.durations.add(ns);
+  facts.ns.add(static_cast<double>(ns));
+}
+
+void add(ComparedKernels& kernels, const ExactRecord& exact) {
+  if (!exact.measured || !exact.has_bytes || exact.is_counter_range || shares_counter_range(exact)) return;
+  ComparedKernel& facts = kernels[exact.name];
+  facts.dram_read.add(static_cast<double>(exact.dram_read_bytes));
+  facts.dram_write.add(static_cast<double>(exact.dram_write_bytes));
+  facts.l2.add(static_cast<double>(exact.l2_bytes));
+}
+
+void add(ComparedKernels& kernels, const Chunk& chunk) {
+  for (const Chunk::OtherLine& other : chunk.others) {
+    if (const auto* const name = std::get_if<KernelNameRecord>(&other.line))
       kernels[name->id].name = name->demangled;
-    } else if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) {
-      configs.emplace(config->id, *config);
-    } else if (const auto* const kernel = std::get_if<KernelRecord>(&line)) {
-      ComparedKernel& facts = kernels[kernel->name];
-      ++facts.configs[kernel->config];
-      if (kernel->work.start_ns == kNoTime || kernel->work.end_ns < kernel->work.start_ns) return;
-      const auto ns = static_cast<std::uint64_t>(kernel->work.end_ns - kernel->work.start_ns);
-      facts.durations.add(ns);
-      facts.ns.add(static_cast<double>(ns));
-    } else if (const auto* const exact = std::get_if<ExactRecord>(&line)) {
-      if (!exact->measured || !exact->has_bytes || exact->is_counter_range || shares_counter_range(*exact))
-        return;
-      ComparedKernel& facts = kernels[exact->name];
-      facts.dram_read.add(static_cast<double>(exact->dram_read_bytes));
-      facts.dram_write.add(static_cast<double>(exact->dram_write_bytes));
-      facts.l2.add(static_cast<double>(exact->l2_bytes));
-    }
   }
-  void broken(std::string_view, const LinePlace&) override {}
+  chunk.work(kColumns, [&kernels](const auto& record) {
+    if constexpr (is_kernel_record<decltype(record)>) add(kernels, record);
+  });
+  chunk.exact([&kernels](const ExactRecord& exact) { add(kernels, exact); });
+}
 
-  std::unordered_map<std::uint32_t, ComparedKernel> kernels;
-  std::unordered_map<std::uint32_t, LaunchConfigRecord> configs;
-};
-
-const ComparedKernel& named(const KernelVisitor& trace, const std::string& pattern) {
+const ComparedKernel& named(const ComparedKernels& kernels, const std::string& pattern) {
   const NamePattern regex(pattern);
   const ComparedKernel* found = nullptr;
   std::string several;
-  for (const auto& [id, facts] : trace.kernels) {
+  for (const auto& [id, facts] : kernels) {
     if (facts.name.empty() || facts.configs.empty()) continue;
     if (facts.name == pattern) return facts;
     if (!regex.is_in(facts.name)) continue;
@@ -78,7 +81,7 @@ std::string dim_text(const Dim3& dim) {
 }
 
 /// The configuration with most launches.
-const LaunchConfigRecord* usual_config(const KernelVisitor& trace, const ComparedKernel& facts) {
+const LaunchConfigRecord* usual_config(const TraceNames& trace, const ComparedKernel& facts) {
   std::uint32_t best = 0;
   std::uint64_t launches = 0;
   for (const auto& [id, n] : facts.configs) {
@@ -125,12 +128,13 @@ void add_configs(Table& table, const LaunchConfigRecord* x, const LaunchConfigRe
 
 }  // namespace
 
-Table compare_kernels(const TraceFolder& trace, const std::string& x_name, const std::string& y_name) {
-  LineReader reader;
-  KernelVisitor visitor;
-  static_cast<void>(read_trace(trace, reader, visitor));
-  const ComparedKernel& x = named(visitor, x_name);
-  const ComparedKernel& y = named(visitor, y_name);
+Table compare_kernels(const TraceFolder& files, const std::string& x_name, const std::string& y_name,
+                      const ReadLimits& limits) {
+  Trace trace(files, {kColumns, {}, {}, Keep::no, limits});
+  ComparedKernels kernels;
+  trace.each_chunk([&kernels](const Chunk& chunk) { add(kernels, chunk); });
+  const ComparedKernel& x = named(kernels, x_name);
+  const ComparedKernel& y = named(kernels, y_name);
   Table out;
   out.name = "kernel_comparison";
   out.title = "X: " + printable(short_kernel_name(x.name)) + "\nY: " + printable(short_kernel_name(y.name));
@@ -158,7 +162,7 @@ Table compare_kernels(const TraceFolder& trace, const std::string& x_name, const
   add_number(out, "dram_write_bytes", "DRAM write", Unit::bytes, mean_of(x.dram_write), mean_of(y.dram_write),
              welch(x.dram_write, y.dram_write));
   add_number(out, "l2_bytes", "L2", Unit::bytes, mean_of(x.l2), mean_of(y.l2), welch(x.l2, y.l2));
-  add_configs(out, usual_config(visitor, x), usual_config(visitor, y));
+  add_configs(out, usual_config(trace.names(), x), usual_config(trace.names(), y));
   return out;
 }
 

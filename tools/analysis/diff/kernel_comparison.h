@@ -9,13 +9,14 @@
 
 #include <string>
 
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/table/table.h"
 
 namespace rangefinder {
 
 /// Throws Missing if an expression matches no kernel, or several; the message lists the matching names. A
 /// whole name always selects its kernel.
-[[nodiscard]] Table compare_kernels(const TraceFolder& trace, const std::string& x, const std::string& y);
+[[nodiscard]] Table compare_kernels(const TraceFolder& files, const std::string& x, const std::string& y,
+                                    const ReadLimits& limits = {});
 
 }  // namespace rangefinder

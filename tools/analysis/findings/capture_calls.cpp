@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analysis/read/line_parts.h"
+#include "tools/analysis/findings/facts.h"
+#include "tools/analysis/findings/finding_context.h"
 
 namespace rangefinder {
 namespace {
@@ -67,25 +68,19 @@ CaptureAdvice capture_advice(CaptureObstacle obstacle) noexcept {
   return {};
 }
 
-void CaptureCalls::line(const Line& line) {
-  if (const auto* const capture = std::get_if<CaptureRecord>(&line)) {
-    take(*capture);
-  } else if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
-    take(sync->host, sync->api, CaptureObstacle::wait);
-  } else if (const auto* const alloc = std::get_if<AllocRecord>(&line)) {
-    take(alloc->host, alloc->api, of_memory(alloc->kind, alloc->is_free));
-  } else if (const auto* const event = std::get_if<EventRecord>(&line)) {
-    take(event->host, event->wait ? "cuStreamWaitEvent" : "cuEventRecord", CaptureObstacle::none);
-  } else if (const LaunchRecord* const launch = launch_of(line)) {
-    if (launch->api.starts_with("cuGraphLaunch")) graph_paths_.insert(launch->host.path);
-    const CaptureObstacle obstacle = launch->result != 0                ? CaptureObstacle::error
-                                     : is_synchronous_copy(launch->api) ? CaptureObstacle::synchronous_copy
-                                                                        : CaptureObstacle::none;
-    take(launch->host, launch->api, obstacle, launch->result);
-  }
+void CaptureCalls::add(const AllocRecord& alloc) {
+  put(alloc.host, alloc.api, of_memory(alloc.kind, alloc.is_free));
 }
 
-void CaptureCalls::take(const CaptureRecord& step) {
+void CaptureCalls::add(const LaunchRecord& launch) {
+  if (launch.api.starts_with("cuGraphLaunch")) graph_paths_.insert(launch.host.path);
+  const CaptureObstacle obstacle = launch.result != 0                ? CaptureObstacle::error
+                                   : is_synchronous_copy(launch.api) ? CaptureObstacle::synchronous_copy
+                                                                     : CaptureObstacle::none;
+  put(launch.host, launch.api, obstacle, launch.result);
+}
+
+void CaptureCalls::add(const CaptureRecord& step) {
   const std::uint32_t thread = step.host.thread;
   if (step.step == CaptureStep::begin) {
     ++captures_;
@@ -108,8 +103,9 @@ void CaptureCalls::take(const CaptureRecord& step) {
   open_.erase(open);
 }
 
-void CaptureCalls::take(const HostWork& host, std::string_view api, CaptureObstacle obstacle,
-                        std::int32_t result) {
+void CaptureCalls::put(const HostWork& host, std::string_view api, CaptureObstacle obstacle,
+                       std::int32_t result) {
+  if (open_.empty()) return;
   const auto open = open_.find(host.thread);
   if (open != open_.end()) ++open->second.calls[{host.path, std::string(api), obstacle, result, true}];
 }
@@ -136,16 +132,17 @@ bool CaptureCalls::launches_graph(const std::unordered_set<std::uint32_t>& paths
                      [&paths](std::uint32_t path) { return paths.count(path) != 0; });
 }
 
-bool loop_uses_graphs(const FindingContext& context, const CaptureCalls& captures) {
+bool loop_uses_graphs(const FindingContext& context) {
   const auto& paths = context.loop.paths;
-  return captures.launches_graph(paths) ||
+  return context.facts.captures.launches_graph(paths) ||
          std::any_of(context.places.begin(), context.places.end(), [&paths](const KernelPlace& place) {
            return place.graph != 0 && paths.count(place.path) != 0;
          });
 }
 
-CaptureCounts loop_calls(const FindingContext& context, const CaptureCalls& captures) {
+CaptureCounts loop_calls(const FindingContext& context) {
   CaptureCounts out;
+  const CaptureCalls& captures = context.facts.captures;
   if (!context.loop.found()) return out;
   for (const LoggedCall& call : context.log.calls()) {
     if (!in_iteration(context, call.start_ns) || captures.holds(call.thread, call.start_ns)) continue;
@@ -159,9 +156,8 @@ CaptureCounts loop_calls(const FindingContext& context, const CaptureCalls& capt
       obstacle = CaptureObstacle::default_stream;
     ++out[{event.work.path, api_text(event.api), obstacle, 0, true}];
   }
-  for (const LoggedWork& work : context.log.default_stream_work()) {
-    if (!in_iteration(context, work.called_ns)) continue;
-    ++out[{work.path, api_text(work.api), CaptureObstacle::default_stream, 0, true}];
+  for (const auto& [call, count] : context.log.default_stream_work()) {
+    out[{call.first, api_text(call.second), CaptureObstacle::default_stream, 0, true}] += count;
   }
   return out;
 }

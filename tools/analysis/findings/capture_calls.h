@@ -3,7 +3,7 @@
 // Which calls cannot be captured in a CUDA graph. The findings `unsafe_during_capture` and
 // `capture_obstacles`, and `report --section graphs --check`, read it here, so that they agree.
 //
-//   lines ─▶ CaptureCalls ─▶ counts()          calls that a thread made while it captured
+//   calls ─▶ CaptureCalls ─▶ counts()          calls that a thread made while it captured
 //   FindingContext ───────▶ loop_calls()       calls of the iterations, and what prevents their capture
 //
 // Forbidden: waiting for the GPU, synchronous copies, allocating outside of a pool, and the legacy default
@@ -20,11 +20,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "schema/read_line.h"
-#include "tools/analysis/findings/event_log.h"
-#include "tools/analysis/findings/rule.h"
+#include "schema/record.h"
 
 namespace rangefinder {
+
+struct FindingContext;
 
 enum class CaptureObstacle : std::uint8_t {
   none,  ///< can be captured
@@ -59,7 +59,15 @@ using CaptureCounts = std::map<CaptureCall, std::uint64_t>;
 /// The calls of captures, by thread. Memory: paths times calls, and 16 bytes per capture.
 class CaptureCalls {
  public:
-  void line(const Line& line);
+  // The driver calls of host threads, each thread's in order of start.
+  void add(const CaptureRecord& step);
+  void add(const SyncRecord& sync) { put(sync.host, sync.api, CaptureObstacle::wait); }
+  void add(const AllocRecord& alloc);
+  void add(const EventRecord& event) {
+    put(event.host, event.wait ? "cuStreamWaitEvent" : "cuEventRecord", CaptureObstacle::none);
+  }
+  void add(const LaunchRecord& launch);
+  void add(const ExactRecord& exact) { add(exact.launch); }
   /// Of captures that have ended, and of those that had not when the trace ended.
   [[nodiscard]] CaptureCounts counts() const;
 
@@ -78,8 +86,7 @@ class CaptureCalls {
     TimeNs start_ns = 0;
     CaptureCounts calls;
   };
-  void take(const CaptureRecord& step);
-  void take(const HostWork& host, std::string_view api, CaptureObstacle obstacle, std::int32_t result = 0);
+  void put(const HostWork& host, std::string_view api, CaptureObstacle obstacle, std::int32_t result = 0);
 
   std::unordered_map<std::uint32_t, Open> open_;                    // by thread
   std::unordered_map<std::uint32_t, std::vector<Interval>> ended_;  // by thread, in order of time
@@ -89,9 +96,9 @@ class CaptureCalls {
 };
 
 /// Whether the iterations of the loop launch graphs: they are captured already.
-[[nodiscard]] bool loop_uses_graphs(const FindingContext& context, const CaptureCalls& captures);
+[[nodiscard]] bool loop_uses_graphs(const FindingContext& context);
 /// Calls in the analysed iterations, outside of captures, with what prevents their capture, or `none`. Lacks
 /// launches that can be captured. Empty without a loop.
-[[nodiscard]] CaptureCounts loop_calls(const FindingContext& context, const CaptureCalls& captures);
+[[nodiscard]] CaptureCounts loop_calls(const FindingContext& context);
 
 }  // namespace rangefinder

@@ -5,8 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "tools/analysis/findings/facts.h"
+#include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/findings/finish.h"
-#include "tools/analysis/findings/rule.h"
 
 namespace rangefinder {
 namespace {
@@ -124,115 +125,66 @@ void keep_selected(const FindingContext& context, std::vector<Finding>& findings
   std::erase_if(findings, [&places](const Finding& finding) { return places.count(finding.where) == 0; });
 }
 
-}  // namespace
-
-std::vector<std::unique_ptr<FindingRule>> make_finding_rules() {
-  std::vector<std::unique_ptr<FindingRule>> rules;
-  for (const auto make :
-       {make_idle_in_range_rule,      make_launch_bound_rule,        make_synchronisation_rule,
-        make_allocations_rule,        make_slow_copies_rule,         make_small_copies_rule,
-        make_exposed_wait_rule,       make_slower_together_rule,     make_memory_bound_rule,
-        make_time_follows_bytes_rule, make_amplification_rule,       make_slower_than_roofs_rule,
-        make_unfused_chain_rule,      make_attention_scores_rule,    make_fp32_math_rule,
-        make_uncoalesced_rule,        make_low_tensor_use_rule,      make_stalls_rule,
-        make_divergence_rule,         make_bank_conflicts_rule,      make_spills_rule,
-        make_tail_wave_rule,          make_low_occupancy_rule,       make_small_grid_rule,
-        make_graph_below_peak_rule,   make_small_graph_kernels_rule, make_capture_safety_rule}) {
-    rules.push_back(make());
-  }
-  return rules;
-}
-
-struct FindingRules::Impl {
-  explicit Impl(const std::string& range) : iteration_range(range), finder(std::in_place, range) {}
-  explicit Impl(const Iterations& iterations) : known(&iterations) {}
-
-  /// Call it once.
-  const Iterations& iterations(const TraceTotals& trace) {
-    if (known != nullptr) return *known;
-    const bool saw_all = lines == trace.read.given;
-    found = saw_all ? finder->result() : find_iterations(trace.files, iteration_range);
-    return found;
-  }
-
-  /// In the scope of the context.
-  std::vector<Finding> find(FindingContext& context) const {
-    context.set_scope();
-    std::vector<Finding> out;
-    for (const auto& rule : rules) rule->find(context, out);
-    complete_findings(context, out);
-    keep_selected(context, out);
-    return out;
-  }
-
-  std::string iteration_range;
-  std::uint64_t lines = 0;
-  const Iterations* known = nullptr;
-  std::optional<IterationFinder> finder;  // empty: they are known
-  Iterations found;
-  KernelFacts kernels;
-  GpuGaps gaps;
-  EventLog log;
-  std::vector<CannotTell> cannot_tell;
-  std::vector<std::unique_ptr<FindingRule>> rules = make_finding_rules();
-  JoinedWork joined{[this](const WorkEvent& event) {
-    kernels.work(event);
-    gaps.work(event, joined.holds());
-    log.work(event);
-    for (const auto& rule : rules) rule->work(event);
-  }};
-};
-
-FindingRules::FindingRules(const std::string& iteration_range)
-    : impl_(std::make_unique<Impl>(iteration_range)) {}
-FindingRules::FindingRules(const Iterations& iterations) : impl_(std::make_unique<Impl>(iterations)) {}
-FindingRules::~FindingRules() = default;
-
-void FindingRules::add(std::unique_ptr<FindingRule> rule) {
-  impl_->rules.push_back(std::move(rule));
-}
-
-void FindingRules::line(const Line& line) {
-  ++impl_->lines;
-  if (impl_->finder) impl_->finder->line(line);
-  impl_->kernels.line(line);
-  if (const auto* const gap = std::get_if<GapRecord>(&line)) impl_->gaps.unrecorded(*gap);
-  impl_->joined.line(line);
-  impl_->log.line(line, impl_->joined.holds());
-  for (const auto& rule : impl_->rules) rule->line(line);
-}
-
-std::vector<Finding> FindingRules::findings(const SectionInput& input) {
-  impl_->joined.finish();
-  const TraceTotals& trace = input.trace;
-  const Iterations& iterations = impl_->iterations(trace);
-  impl_->kernels.evaluate(trace.totals.kernels(), input.values.context().peaks);
-  FindingContext context{input, impl_->kernels, impl_->gaps, impl_->log, iterations};
-  context.loop = find_loop(trace, impl_->kernels, iterations);
-  context.paths = context.loop.found() ? context.loop.paths : repeated_paths(trace, impl_->kernels);
-  context.host_times_hold = !impl_->kernels.any_exact();
-  context.launch_cost_ns = launch_cost_ns(trace.end);
-  const auto [first, last] = trace.totals.gpu_span();
-  context.span_ns = elapsed_ns(first, last) - trace.holds.gap_ns(first, last);
-  if (const Loop& loop = context.loop; loop.found()) {
-    drop_first(loop, impl_->kernels, context.paths);
-    add_beside(loop, impl_->kernels, context.paths);
-    const std::uint64_t gap_ns = trace.holds.gap_ns(loop.start_ns, loop.end_ns);
-    const std::uint64_t net_ns = impl_->joined.holds().net_ns(loop.thread, loop.start_ns, loop.end_ns);
-    context.span_ns = net_ns - std::min(net_ns, gap_ns);
-  }
-  std::vector<Finding> out = impl_->find(context);
-  impl_->cannot_tell = rules_without_data(context);
-  if (input.view.all) {
-    context.rest = true;
-    for (Finding& finding : impl_->find(context)) out.push_back(std::move(finding));
-  }
-  rank_findings(out);
+/// In the scope of the context.
+std::vector<Finding> run_rules(const FindingContext& context) {
+  std::vector<Finding> out;
+  for (const Rule& rule : rule_table()) rule.find(context, out);
+  complete_findings(context, out);
+  keep_selected(context, out);
   return out;
 }
 
-const std::vector<CannotTell>& FindingRules::cannot_tell() const noexcept {
-  return impl_->cannot_tell;
+}  // namespace
+
+const Columns FindingRules::kColumns = FindingFacts::kColumns;
+
+FindingRules::FindingRules(const Iterations& iterations, IdleCauses* idle)
+    : iterations_(iterations), facts_(std::make_unique<FindingFacts>(iterations, idle)) {}
+FindingRules::~FindingRules() = default;
+
+void FindingRules::add(const SelectedRows& rows) {
+  facts_->add(rows);
+}
+
+void FindingRules::finish(const EachRows& each) {
+  facts_->finish();
+  if (!facts_->needs_host_times()) return;
+  each([this](const SelectedRows& rows) { facts_->add_host_times(rows); });
+  facts_->finish_host_times();
+}
+
+FindingContext FindingRules::context(const SectionInput& input) {
+  const TraceTotals& trace = input.trace;
+  facts_->kernels.evaluate(trace, input.values.context().peaks);
+  FindingContext out{input, facts_->kernels, facts_->gaps, facts_->log, *facts_, iterations_};
+  out.loop = find_loop(trace, facts_->kernels, iterations_);
+  out.paths = out.loop.found() ? out.loop.paths : repeated_paths(trace, facts_->kernels);
+  out.host_times_hold = !facts_->kernels.any_exact();
+  out.launch_cost_ns = launch_cost_ns(trace.end);
+  const auto [first, last] = trace.totals.gpu_span();
+  out.span_ns = elapsed_ns(first, last) - trace.holds.gap_ns(first, last);
+  if (const Loop& loop = out.loop; loop.found()) {
+    drop_first(loop, facts_->kernels, out.paths);
+    add_beside(loop, facts_->kernels, out.paths);
+    const std::uint64_t gap_ns = trace.holds.gap_ns(loop.start_ns, loop.end_ns);
+    const std::uint64_t net_ns = trace.holds.net_ns(loop.thread, loop.start_ns, loop.end_ns);
+    out.span_ns = net_ns - std::min(net_ns, gap_ns);
+  }
+  out.set_scope();
+  return out;
+}
+
+std::vector<Finding> FindingRules::findings(const SectionInput& input) {
+  FindingContext scope = context(input);
+  std::vector<Finding> out = run_rules(scope);
+  cannot_tell_ = rules_without_data(scope);
+  if (input.view.all) {
+    scope.rest = true;
+    scope.set_scope();
+    for (Finding& finding : run_rules(scope)) out.push_back(std::move(finding));
+  }
+  rank_findings(out);
+  return out;
 }
 
 }  // namespace rangefinder

@@ -2,9 +2,8 @@
 //
 // Runs all rules over one trace.
 //
-//   lines ─▶ FindingRules::line ─▶ KernelFacts, JoinedWork ─▶ each rule      one pass, one join
-//                                  findings() ─▶ rules read the totals ─▶ Findings, largest saving first
-//                                                               └─▶ findings_json, findings_text
+//   chunks ─▶ FindingRules::add ─▶ FindingFacts          one pass, one join
+//             findings() ─▶ rules ─▶ Findings, largest saving first ─▶ findings_json, findings_text
 //
 // docs/findings.md lists the input of each rule, its threshold and the reason. Not thread-safe.
 #pragma once
@@ -15,42 +14,50 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "schema/read_line.h"
 #include "tools/analysis/findings/finding.h"
-#include "tools/analysis/findings/rule_table.h"
+#include "tools/analysis/findings/rules.h"
+#include "tools/analysis/model/columns.h"
 #include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/section.h"
 
 namespace rangefinder {
 
-class FindingRule;
+struct FindingContext;
+class FindingFacts;
+class IdleCauses;
 class Iterations;
 
 class FindingRules {
  public:
-  /// `iteration_range`: glob of the range that marks iterations; empty: guess (iterations.h).
-  explicit FindingRules(const std::string& iteration_range = {});
-  /// The caller knows the iterations of the whole trace; they must outlive this.
-  explicit FindingRules(const Iterations& iterations);
+  /// `iterations`: those of the whole trace; they must outlive this. `idle`: gets the same calls and work;
+  /// nullptr: none does.
+  explicit FindingRules(const Iterations& iterations, IdleCauses* idle = nullptr);
   ~FindingRules();
   FindingRules(const FindingRules&) = delete;
   FindingRules& operator=(const FindingRules&) = delete;
 
-  /// Gives the lines and the joined work to another rule too. Call it before the first line.
-  void add(std::unique_ptr<FindingRule> rule);
-  /// Takes every selected line of the trace, in file order.
-  void line(const Line& line);
-  /// Call once, after the last line. Largest saving first; findings without a saving come last, with
-  /// SectionView::all what happens outside of the loop after these. If only some lines were selected, this
-  /// reads the trace again: iterations come from the whole trace. Throws Missing if that fails, or if no
-  /// range matches `iteration_range`.
+  static const Columns kColumns;
+  /// Takes the chunks of the trace, in order.
+  void add(const SelectedRows& rows);
+  /// Call it after the last chunk, while the trace is there: it may need the chunks again.
+  void finish(const EachRows& each);
+  /// Both.
+  void read(const EachRows& each) {
+    each([this](const SelectedRows& rows) { add(rows); });
+    finish(each);
+  }
+  /// Largest saving first; findings without a saving come last, with SectionView::all what happens outside of
+  /// the loop after these.
   [[nodiscard]] std::vector<Finding> findings(const SectionInput& input);
   /// Rules that lacked data. Call it after findings().
-  [[nodiscard]] const std::vector<CannotTell>& cannot_tell() const noexcept;
+  [[nodiscard]] const std::vector<CannotTell>& cannot_tell() const noexcept { return cannot_tell_; }
+  /// Of the loop, as the rules see it. `input` must outlive it.
+  [[nodiscard]] FindingContext context(const SectionInput& input);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  const Iterations& iterations_;
+  std::unique_ptr<FindingFacts> facts_;
+  std::vector<CannotTell> cannot_tell_;
 };
 
 /// [{id, severity, title, where, prize_ns, evidence {key: value}, next_step, …}]

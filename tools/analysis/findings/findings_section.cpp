@@ -2,21 +2,25 @@
 //
 // Section `findings` of a report: one row per finding; the evidence follows as text or as a column.
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/findings.h"
+#include "tools/analysis/model/iterations.h"
 
 namespace rangefinder {
 namespace {
 
 class FindingsSection final : public Section {
  public:
-  explicit FindingsSection(const SectionView& view) : rules_(view.name) {}
-
-  void line(const Line& line) override { rules_.line(line); }
+  void start(const Iterations& iterations) override {
+    iterations_ = iterations;
+    rules_.emplace(iterations_);
+  }
+  void read(const EachRows& each) override { rules_->read(each); }
   [[nodiscard]] bool takes_all_ranges() const override { return true; }
 
   std::vector<Table> tables(const SectionInput& input) override {
@@ -37,7 +41,7 @@ class FindingsSection final : public Section {
 
   std::string text(const SectionInput& input, const TextStyle& style) override {
     std::string out = findings_text(findings(input), style);
-    const std::string lacking = cannot_tell_text(rules_.cannot_tell(), style);
+    const std::string lacking = cannot_tell_text(rules_->cannot_tell(), style);
     return lacking.empty() ? out : out + "\n" + lacking;
   }
 
@@ -62,16 +66,14 @@ class FindingsSection final : public Section {
 
   nlohmann::ordered_json json(const SectionInput& input) override {
     nlohmann::ordered_json out{{"findings", findings_json(findings(input))}};
-    out["cannot_tell"] = cannot_tell_json(rules_.cannot_tell());
+    out["cannot_tell"] = cannot_tell_json(rules_->cannot_tell());
     return out;
   }
 
  private:
-  /// FindingRules::findings() may be called only once.
   const std::vector<Finding>& findings(const SectionInput& input) {
-    if (!computed_) found_ = rules_.findings(input);
-    computed_ = true;
-    return found_;
+    if (!found_) found_ = rules_->findings(input);
+    return *found_;
   }
 
   static Table empty_table() {
@@ -97,15 +99,15 @@ class FindingsSection final : public Section {
     return out;
   }
 
-  FindingRules rules_;
-  std::vector<Finding> found_;
-  bool computed_ = false;
+  Iterations iterations_;
+  std::optional<FindingRules> rules_;
+  std::optional<std::vector<Finding>> found_;
 };
 
 }  // namespace
 
-std::unique_ptr<Section> make_findings_section(const SectionView& view) {
-  return std::make_unique<FindingsSection>(view);
+std::unique_ptr<Section> make_findings_section(const SectionView&) {
+  return std::make_unique<FindingsSection>();
 }
 
 }  // namespace rangefinder

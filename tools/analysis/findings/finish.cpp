@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/findings/rule.h"
-#include "tools/analysis/findings/rule_table.h"
+#include "tools/analysis/findings/finding_context.h"
+#include "tools/analysis/findings/rules.h"
 
 namespace rangefinder {
 namespace {
@@ -18,10 +18,10 @@ struct Compared {
   const char* name = "";  ///< "an iteration"
 };
 
-Compared compared_with(const FindingContext& context, const RuleFacts& rule) {
+Compared compared_with(const FindingContext& context, const Rule& rule) {
   const bool loop = context.loop.found();
   if (loop && context.host_times_hold) return {context.span_ns, "an iteration"};
-  if (rule.of_host) return {context.span_ns, loop ? "an iteration" : "the time"};
+  if (rule.of_host()) return {context.span_ns, loop ? "an iteration" : "the time"};
   return {context.of_analysed(context.gpu_ns), loop ? "an iteration's GPU time" : "the GPU time"};
 }
 
@@ -44,9 +44,9 @@ std::string title_of(const Finding& finding, const Compared& compared, bool is_s
 }
 
 void complete(const FindingContext& context, Finding& finding) {
-  const RuleFacts& rule = rule_facts(finding.id);
+  const Rule& rule = rule_named(finding.id);
   const Compared compared = compared_with(context, rule);
-  finding.experimental = !rule.recorded;
+  finding.experimental = rule.experimental();
   finding.outside = context.rest;
   if (!context.rest) finding.of_ns = std::min(finding.of_ns, compared.ns);
   if (finding.saving_ns) finding.saving_ns = std::min(*finding.saving_ns, finding.of_ns);
@@ -68,14 +68,14 @@ bool causes_waits(Cause cause) {
   return cause == Cause::traffic || cause == Cause::on_chip || cause == Cause::arithmetic;
 }
 
-/// The rule that is shown of two with one cause at one place; nullptr: they have different causes or places.
+/// Of two findings with the same cause and place, the one to show. nullptr: causes or places differ.
 const Finding* better_of(const Finding& a, const Finding& b) {
-  const RuleFacts &of_a = rule_facts(a.id), &of_b = rule_facts(b.id);
+  const Rule &of_a = rule_named(a.id), &of_b = rule_named(b.id);
   if (a.where != b.where || a.outside != b.outside) return nullptr;
   if (of_a.cause == of_b.cause) return of_b.rank < of_a.rank ? &b : &a;
   const bool any_a = of_a.cause == Cause::any_of_gpu, any_b = of_b.cause == Cause::any_of_gpu;
-  const auto explains = [](const RuleFacts& rule, const Finding& finding) {
-    return !rule.of_host && rule.cause != Cause::summary && finding.saving_ns;
+  const auto explains = [](const Rule& rule, const Finding& finding) {
+    return !rule.of_host() && rule.cause != Cause::summary && finding.saving_ns;
   };
   if (any_a && explains(of_b, b)) return &b;
   if (any_b && explains(of_a, a)) return &a;

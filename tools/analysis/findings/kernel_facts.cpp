@@ -5,26 +5,20 @@
 
 namespace rangefinder {
 
-void KernelFacts::line(const Line& line) {
-  if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) {
-    configs_.emplace(config->id, *config);
-  } else if (std::holds_alternative<ExactRecord>(line)) {
+void KernelFacts::add(const SelectedRows& rows) {
+  rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) { metrics_.add(set); });
+  rows.exact([this](const ExactRecord& exact, bool) {
     any_exact_ = true;
-  }
-  lines_.line(line);
+    metrics_.add(exact);
+  });
 }
 
-void KernelFacts::work(const WorkEvent& event) {
+void KernelFacts::add(const WorkEvent& event) {
   if (event.kind != WorkKind::kernel) return;
-  const auto [at, is_new] =
-      places_.try_emplace({std::uint64_t{event.name} << 32 | event.config, event.work.path});
+  const std::uint32_t path = event.work.path;
+  const auto [at, is_new] = places_.try_emplace({std::uint64_t{event.name} << 32 | event.config, path});
   KernelPlace& place = at->second;
-  if (is_new) {
-    place.use.name = event.name;
-    place.use.config = event.config;
-    place.path = event.work.path;
-    place.first_ns = event.work.start_ns;
-  }
+  if (is_new) place = {{event.name, event.config}, path, 0, event.work.start_ns};
   ++place.use.count;
   place.use.total_ns += event.duration();
   place.graph = event.work.graph;
@@ -39,12 +33,13 @@ std::vector<KernelPlace> KernelFacts::places() const {
 }
 
 const LaunchConfigRecord* KernelFacts::config(std::uint32_t id) const {
-  const auto at = configs_.find(id);
-  return at == configs_.end() ? nullptr : &at->second;
+  const auto at = trace_->configs.find(id);
+  return at == trace_->configs.end() ? nullptr : &at->second;
 }
 
-void KernelFacts::evaluate(const std::vector<KernelTotals>& kernels, const GpuPeaks& peaks) {
-  measured_ = lines_.all(kernels, peaks);
+void KernelFacts::evaluate(const TraceTotals& trace, const GpuPeaks& peaks) {
+  trace_ = &trace;
+  measured_ = metrics_.all(trace.totals.kernels(), peaks);
 }
 
 const MeasuredKernel& KernelFacts::measured(std::uint32_t name) const {

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "schema/read_line.h"
 #include "schema/record.h"
-#include "tools/analysis/findings/joined_work.h"
+#include "tools/analysis/model/launched_work.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/tables/measured_kernels.h"
 
 namespace rangefinder {
@@ -35,15 +35,17 @@ struct KernelPlace {
 
 class KernelFacts {
  public:
-  void line(const Line& line);
-  void work(const WorkEvent& event);
+  /// Metrics of the kernels of a chunk.
+  void add(const SelectedRows& rows);
+  /// Work in order of start.
+  void add(const WorkEvent& event);
 
   /// In no order.
   [[nodiscard]] std::vector<KernelPlace> places() const;
+  /// After the last chunk, before what follows. `trace` must outlive this.
+  void evaluate(const TraceTotals& trace, const GpuPeaks& peaks);
   /// nullptr: not in the trace.
   [[nodiscard]] const LaunchConfigRecord* config(std::uint32_t id) const;
-  /// After the last line, before the rest of these. `kernels`: those whose metrics are needed.
-  void evaluate(const std::vector<KernelTotals>& kernels, const GpuPeaks& peaks);
   /// Over the measured launches of all configurations and paths. Without values: not measured.
   [[nodiscard]] const MeasuredKernel& measured(std::uint32_t name) const;
   /// Some kernel has a value of this metric of CUPTI, or of this named metric.
@@ -65,8 +67,8 @@ class KernelFacts {
   };
 
   std::unordered_map<Key, KernelPlace, KeyHash> places_;
-  std::unordered_map<std::uint32_t, LaunchConfigRecord> configs_;
-  MeasuredKernels lines_;
+  const TraceTotals* trace_ = nullptr;
+  MeasuredKernels metrics_;
   std::unordered_map<std::uint32_t, MeasuredKernel> measured_;  // by kernel name
   bool any_exact_ = false;
 };

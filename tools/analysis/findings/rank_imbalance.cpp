@@ -5,7 +5,7 @@
 #include <map>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/findings/rule.h"
+#include "tools/analysis/findings/finding_context.h"
 
 namespace rangefinder {
 namespace {

@@ -11,6 +11,7 @@ void Chunk::clear() {
   std::apply([](auto&... tables) { (tables.clear(), ...); }, tables_);
   counts = {};
   others.clear();
+  recorded_paths.clear();
   samples.clear();
   values.clear();
   payload_data.clear();
@@ -20,6 +21,7 @@ Chunk Chunk::packed(Columns columns, ColumnMemory& memory) {
   Chunk out;
   out.counts = std::move(counts);
   out.others = std::move(others);
+  out.recorded_paths = std::move(recorded_paths);
   if (columns.has(Column::samples)) out.samples = std::move(samples);
   if (columns.has(Column::exact)) out.values = {values.begin(), values.end()};
   if (columns.has(Column::range_payload)) out.payload_data = {payload_data.begin(), payload_data.end()};
@@ -32,7 +34,7 @@ Chunk Chunk::packed(Columns columns, ColumnMemory& memory) {
 }
 
 std::size_t Chunk::memory_bytes() const {
-  std::size_t sum = sizeof *this + others.capacity() * sizeof(OtherLine) +
+  std::size_t sum = sizeof *this + (others.capacity() + recorded_paths.capacity()) * sizeof(OtherLine) +
                     values.capacity() * sizeof(double) + payload_data.capacity();
   for (const auto& [number, line] : samples) {
     sum += sizeof line + line.runs.capacity() * sizeof(SampleRun);

@@ -30,6 +30,7 @@ struct UnitCounts {
   std::uint64_t records = 0;  ///< readable
   std::uint64_t events = 0, kernels = 0, graphs = 0, exact = 0, samples = 0;
   std::uint64_t broken = 0;
+  TimeNs last_mark_ns = kNoTime;  ///< marks are not kept
   /// Numbers of lines in the unit, from 1; 0: there is none.
   std::uint32_t first_record = 0, first_broken = 0;
   std::string error;               ///< what is wrong with the first broken line
@@ -46,6 +47,7 @@ class Chunk {
 
   UnitCounts counts;
   std::vector<OtherLine> others;
+  std::vector<OtherLine> recorded_paths;  ///< the path lines, whose place shown ones take in `others`
   std::vector<std::pair<std::uint32_t, SamplesRecord>> samples;  ///< by number of the line
   std::vector<double> values;                                    ///< of exact lines, one after the other
   std::vector<std::uint8_t> payload_data;                        ///< of ranges
@@ -171,7 +173,7 @@ class Chunk {
   std::tuple<ColumnTable<WorkRow>, ColumnTable<MemcpyRecord>, ColumnTable<MemsetRecord>,
              ColumnTable<LaunchRow>, ColumnTable<ExactRow>, ColumnTable<RangeRow>, ColumnTable<SyncRecord>,
              ColumnTable<AllocRecord>, ColumnTable<EventRecord>, ColumnTable<CaptureRecord>,
-             ColumnTable<OverheadRecord>>
+             ColumnTable<OverheadRecord>, ColumnTable<MarkRecord>>
       tables_;
 };
 

@@ -43,7 +43,8 @@ enum class Column : std::uint64_t {
   captures = 1 << 25,
   overheads = 1 << 26,
   samples = 1 << 27,
-  order = 1 << 28,  ///< lines of GPU work and samples, to read them in the order of the file
+  marks = 1 << 28,  ///< without their payloads, which no query reads
+  order = 1 << 29,  ///< lines of GPU work and samples, to read them in the order of the file
 };
 
 /// A set of columns.

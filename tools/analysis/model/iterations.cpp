@@ -66,18 +66,6 @@ std::string_view rule_key(IterationRule rule) {
   return kRules[static_cast<std::size_t>(rule)].key;
 }
 
-void IterationFinder::line(const Line& line) {
-  if (const auto* const path = std::get_if<PathRecord>(&line)) return add(*path);
-  if (const auto* const range = std::get_if<RangeRecord>(&line)) return add(*range);
-  if (const LaunchRecord* const launch = launch_of(line)) {
-    add(*launch);
-    if (glob_.empty()) work_.add(*launch);
-  }
-  if (!glob_.empty()) return;
-  if (const auto* const kernel = std::get_if<KernelRecord>(&line)) work_.add(*kernel);
-  if (const auto* const graph = std::get_if<GraphRecord>(&line)) work_.add(*graph);
-}
-
 void IterationFinder::add(const PathRecord& path) {
   for (const PathRecord& level : shown_.add(path)) levels_.emplace(level.id, level);
 }
@@ -88,7 +76,9 @@ void IterationFinder::add(const LaunchRecord& launch) {
 }
 
 void IterationFinder::add(const Chunk& chunk) {
-  for (const Chunk::OtherLine& other : chunk.others) line(other.line);
+  for (const Chunk::OtherLine& other : chunk.others) {
+    if (const auto* const path = std::get_if<PathRecord>(&other.line)) add(*path);
+  }
   const bool has_graphs = chunk.names->any_text("cuGraphLaunch");
   const bool wants_work = glob_.empty() && (has_graphs || work_.wants_more());
   if (wants_work || has_graphs) {
@@ -276,18 +266,9 @@ std::size_t Iterations::of_gpu_time(TimeNs start) const noexcept {
   return after == gpu_starts_.begin() ? kNone : static_cast<std::size_t>(after - gpu_starts_.begin()) - 1;
 }
 
-Iterations find_iterations(const TraceFolder& trace, const std::string& glob) {
-  struct Visitor final : TraceVisitor {
-    explicit Visitor(IterationFinder& to) : finder(to) {}
-    void line(const Line& line, const LinePlace&) override { finder.line(line); }
-    void broken(std::string_view, const LinePlace&) override {}
-    IterationFinder& finder;
-  };
-  IterationFinder finder(glob);
-  Visitor visitor(finder);
-  LineReader reader;
-  static_cast<void>(read_trace(trace, reader, visitor));
-  return finder.result();
+Iterations find_iterations(const TraceFolder& files, const std::string& glob) {
+  Trace trace(files, {.columns = {}, .while_reading = kIterationColumns, .keep = Keep::no});
+  return find_iterations(trace, glob);
 }
 
 Iterations find_iterations(Trace& trace, const std::string& glob) {

@@ -95,7 +95,7 @@ class Iterations {
   std::vector<TimeNs> gpu_starts_;  // of the instances' first work; only if no range marks them
 };
 
-/// Finds the iterations in lines that the caller reads for another purpose. Memory: that of Iterations, plus
+/// Finds the iterations in chunks that the caller reads for another purpose. Memory: that of Iterations, plus
 /// the instances of every candidate range, plus that of RepeatedWork.
 class IterationFinder {
  public:
@@ -104,11 +104,9 @@ class IterationFinder {
   IterationFinder(const IterationFinder&) = delete;
   IterationFinder& operator=(const IterationFinder&) = delete;
 
-  /// Call it for every line of the trace, in file order.
-  void line(const Line& line);
-  /// The same for a chunk with kIterationColumns.
+  /// Every chunk of the trace, in order, with kIterationColumns.
   void add(const Chunk& chunk);
-  /// Call it once, after the last line. Throws NoMatch if the glob matches no range.
+  /// Call it once, after the last chunk. Throws NoMatch if the glob matches no range.
   [[nodiscard]] Iterations result();
 
  private:

@@ -62,6 +62,10 @@ class RowNames {
     const std::uint32_t shown = paths_.find(recorded);
     return shown != DenseIds::kNone ? shown : add_path(recorded);
   }
+  void forget_paths() {
+    paths_ = {};
+    omitted_.clear();
+  }
   [[nodiscard]] bool is_omitted(std::uint32_t recorded) const {
     return !omitted_.empty() && omitted_.count(recorded) != 0;
   }

@@ -207,6 +207,14 @@ constexpr void columns_of(Archive& a, CaptureRecord& r) {
 }
 
 template <typename Archive>
+constexpr void columns_of(Archive& a, MarkRecord& r) {
+  a.value(Column::marks, r.at_ns);
+  a.value(Column::marks, r.thread);
+  a.value(Column::marks, r.name);
+  a.path(Column::marks, r.path);
+}
+
+template <typename Archive>
 constexpr void columns_of(Archive& a, OverheadRecord& r) {
   a.span(Column::overheads, r.start_ns, r.end_ns);
   a.text(Column::overheads, r.what);

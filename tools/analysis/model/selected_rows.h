@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -44,6 +45,12 @@ class SelectedRows {
   template <typename See>
   void other_lines(See&& see) const {
     for (const Chunk::OtherLine& other : chunk_.others) see(other.line);
+  }
+
+  /// see(SamplesRecord), selected or not: Selection::window() is about single samples.
+  template <typename See>
+  void samples(See&& see) const {
+    for (const auto& [number, line] : chunk_.samples) see(line);
   }
 
   /// see(KernelRecord&, begins), also of copies, memsets and whole graphs.
@@ -148,5 +155,8 @@ class SelectedRows {
   Selection& selection_;
   bool all_ranges_;
 };
+
+/// Passes the selected rows of all chunks, in the order of the files; again in each call.
+using EachRows = std::function<void(const std::function<void(const SelectedRows&)>& see)>;
 
 }  // namespace rangefinder

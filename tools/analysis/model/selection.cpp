@@ -255,6 +255,7 @@ template Part Selection::part_of(AllocRecord&);
 template Part Selection::part_of(EventRecord&);
 template Part Selection::part_of(CaptureRecord&);
 template Part Selection::part_of(OverheadRecord&);
+template Part Selection::part_of(MarkRecord&);
 
 TakenLine Selection::take(const Line& line) {
   if (everything_) return {&line};

@@ -36,7 +36,7 @@ std::uint64_t ReadLimits::default_memory_bytes() {
 
 Trace::Trace(TraceFolder files, const TraceOptions& options)
     : options_(options),
-      shown_(files.iteration_range),
+      shown_(files.iteration_range, files.recorded_paths),
       row_names_([this](std::uint32_t recorded) { return shown_.id_of(recorded); }) {
   names_.files = std::move(files);
   if (!names_.files.segments.empty()) return;
@@ -55,7 +55,7 @@ void Trace::read(const std::function<void(const Chunk&)>& see) {
   read_progress.begin(bytes_of(files()));
   if (!complete_) ledger_ = std::make_unique<ReadLedger>(files(), false);
   // Again from the start: levels of dotted names are lines only where they are new.
-  shown_ = ShownPaths(files().iteration_range);
+  shown_ = ShownPaths(files().iteration_range, files().recorded_paths);
   depths_ = {};
   loader_ = std::make_unique<Loader>(files(), row_names_, options_.limits.jobs);
   start(*loader_);
@@ -89,6 +89,22 @@ void Trace::read(const std::function<void(const Chunk&)>& see) {
   TraceBeginning::end(files(), names_.read);
   if (names_.end) names_.loss = names_.end->loss;
   complete_ = true;
+}
+
+void Trace::use_recorded_paths() {
+  names_.files.recorded_paths = true;
+  names_.paths.clear();
+  shown_ = ShownPaths({}, true);
+  row_names_.forget_paths();
+  for (Chunk& chunk : chunks_) {
+    std::erase_if(chunk.others, [](const Chunk::OtherLine& other) {
+      const auto* const name = std::get_if<NameRecord>(&other.line);
+      return std::holds_alternative<PathRecord>(other.line) ||
+             (name != nullptr && name->id == ShownPaths::kUnnamed);
+    });
+    for (const Chunk::OtherLine& path : chunk.recorded_paths) names_.add(path.line);
+    chunk.others.insert(chunk.others.begin(), chunk.recorded_paths.begin(), chunk.recorded_paths.end());
+  }
 }
 
 void Trace::start(Loader& loader) {
@@ -150,7 +166,10 @@ void Trace::merge_lines(Chunk& chunk, const SegmentFile& segment) {
     }
     if (!complete_) ledger_->see(other.line, place(other.number));
     std::uint32_t recorded = 0;
-    if (const auto* const path = std::get_if<PathRecord>(&other.line)) recorded = path->id;
+    if (const auto* const path = std::get_if<PathRecord>(&other.line)) {
+      recorded = path->id;
+      chunk.recorded_paths.push_back({other.line, other.number});
+    }
     shown_.each_shown(other.line, [&](const Line& line) {
       beginning_.line(line, place(other.number));
       if (!complete_) names_.add(line);

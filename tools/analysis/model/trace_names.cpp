@@ -56,6 +56,12 @@ std::string TraceNames::path_text(std::uint32_t path) const {
   return rangefinder::path_text(paths, path);
 }
 
+const KernelNameRecord& TraceNames::kernel_name(std::uint32_t id) const {
+  static const KernelNameRecord kNone{0, "(unknown)", "(unknown)", "unknown", ""};
+  const auto at = kernel_names.find(id);
+  return at == kernel_names.end() ? kNone : at->second;
+}
+
 const GpuRecord* TraceNames::gpu(std::uint32_t id) const {
   const auto at =
       std::find_if(gpus.begin(), gpus.end(), [id](const GpuRecord& known) { return known.id == id; });

@@ -58,6 +58,8 @@ struct TraceNames {
   /// The innermost range's own name; "(unknown)" for a path without a path line.
   [[nodiscard]] const std::string& own_name(std::uint32_t path) const;
   [[nodiscard]] std::uint32_t parent_of(std::uint32_t path) const;
+  /// "(unknown)" for an id without a line.
+  [[nodiscard]] const KernelNameRecord& kernel_name(std::uint32_t id) const;
   /// nullptr: the trace does not describe it.
   [[nodiscard]] const GpuRecord* gpu(std::uint32_t id) const;
 

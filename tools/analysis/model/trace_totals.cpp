@@ -6,43 +6,10 @@
 
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/line_observer.h"
 #include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/trace_reader.h"
 
 namespace rangefinder {
-namespace {
-
-class TotalsVisitor final : public TraceVisitor {
- public:
-  TotalsVisitor(TraceTotals& out, Selection* selection, LineObserver* observer)
-      : out_(out), fold_(out, selection), selection_(selection), observer_(observer) {}
-
-  void line(const Line& line, const LinePlace& place) override {
-    beginning_.line(line, place);
-    out_.after_last_work.line(line);
-    const TakenLine taken = selection_ != nullptr ? selection_->take(line) : TakenLine{&line};
-    if (taken.line == nullptr) return;
-    fold_.add(*taken.line, !taken.is_rest, taken.in_range);
-    if (observer_ == nullptr || !(taken.in_range || observer_->takes_all_ranges())) return;
-    taken.is_rest ? observer_->rest(*taken.line) : observer_->line(*taken.line);
-  }
-
-  void finish() { fold_.finish(); }
-  void broken(std::string_view error, const LinePlace& place) override {
-    beginning_.broken(error, place);
-    if (out_.first_broken.empty()) out_.first_broken = place_text(place) + std::string(error);
-  }
-
- private:
-  TraceTotals& out_;
-  TotalsFold fold_;
-  Selection* selection_;
-  LineObserver* observer_;
-  TraceBeginning beginning_;
-};
-
-}  // namespace
-
 TotalsFold::TotalsFold(TraceTotals& out, Selection* selection) : out_(out), selection_(selection) {
   if (selection != nullptr && selection->selects_rows()) out.in_range.emplace();
 }
@@ -119,7 +86,7 @@ void TotalsFold::take(const Line& line) {
   out_.add(line);
 }
 
-void TotalsFold::add(const Line& line, bool begins, bool in_range) {
+void TotalsFold::add(const Line& line) {
   std::visit(
       [&](const auto& record) {
         using Record = std::remove_cvref_t<decltype(record)>;
@@ -127,7 +94,7 @@ void TotalsFold::add(const Line& line, bool begins, bool in_range) {
           ++out_.samples_lines;
         } else if constexpr (requires { record.work; } || std::is_same_v<Record, ExactRecord> ||
                              std::is_same_v<Record, RangeRecord>) {
-          put(record, begins, in_range);
+          put(record, true, true);
         } else {
           take(line);
         }
@@ -186,21 +153,10 @@ TraceTotals load_totals(Trace& trace, Selection& selection) {
   return out;
 }
 
-TraceTotals load_trace(const TraceFolder& files, Selection* selection, LineObserver* observer) {
-  TraceTotals out;
-  out.files = files;
-  if (files.segments.empty()) {
-    throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
-                  "  A report needs the trace: copy its trace-*.ndjson files next to the summary.");
-  }
-  if (observer != nullptr) observer->begin(files);
-  LineReader reader;
-  TotalsVisitor visitor(out, selection, observer);
-  out.read = read_trace(files, reader, visitor);
-  visitor.finish();
-  TraceBeginning::end(files, out.read);
-  if (out.end) out.loss = out.end->loss;
-  return out;
+TraceTotals load_totals(const TraceFolder& files) {
+  Trace trace(files, {.columns = TotalsFold::kColumns, .keep = Keep::no});
+  Selection all;
+  return load_totals(trace, all);
 }
 
 }  // namespace rangefinder

@@ -20,11 +20,9 @@
 #include "tools/analysis/model/trace_names.h"
 #include "tools/analysis/read/after_last_work.h"
 #include "tools/analysis/read/trace_files.h"
-#include "tools/analysis/read/trace_reader.h"
 
 namespace rangefinder {
 
-class LineObserver;
 class Selection;
 class Trace;
 struct Part;
@@ -65,8 +63,8 @@ class TotalsFold {
                                       Column::exact | Column::range_times | Column::range_thread |
                                       Column::range_path | Column::range_payload;
   void add(const Chunk& chunk);
-  /// A line that is selected, or its part in the window.
-  void add(const Line& line, bool begins, bool in_range);
+  /// The same, line by line: all of a trace, in order.
+  void add(const Line& line);
   /// Call it after the last one.
   void finish();
 
@@ -92,9 +90,7 @@ class TotalsFold {
 /// Of a trace with TotalsFold::kColumns.
 [[nodiscard]] TraceTotals load_totals(Trace& trace, Selection& selection);
 
-/// `selection`: the lines to count; nullptr: all. `observer` receives the same lines. Throws Missing if the
-/// files cannot be read or are not a trace of this major version.
-[[nodiscard]] TraceTotals load_trace(const TraceFolder& files, Selection* selection = nullptr,
-                                     LineObserver* observer = nullptr);
+/// Of a whole trace, which is read for it. Throws Missing.
+[[nodiscard]] TraceTotals load_totals(const TraceFolder& files);
 
 }  // namespace rangefinder

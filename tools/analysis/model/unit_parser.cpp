@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/model/unit_parser.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <tuple>
@@ -121,7 +122,10 @@ class UnitParser::Sink {
     chunk_.counts.launches = {};
     chunk_.others.push_back({gap, number});
   }
-  void put(const MarkRecord&) {}  // no query reads marks
+  void put(const MarkRecord& mark) {
+    chunk_.counts.last_mark_ns = std::max(chunk_.counts.last_mark_ns, mark.at_ns);
+    add(Column::marks, mark);
+  }
   template <typename Record>
   void put(const Record& record) {
     chunk_.others.push_back({record, number});

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "tools/analysis/findings/facts.h"
+#include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/read/line_parts.h"
 #include "tools/analysis/read/path_names.h"
 #include "tools/analysis/tables/median.h"
@@ -26,7 +28,7 @@ std::uint32_t outermost(const TraceTotals& trace, std::uint32_t path) {
   return path;
 }
 
-void add(IdleTime& sum, const IdleTime& part) {
+void add_idle(IdleTime& sum, const IdleTime& part) {
   std::transform(sum.begin(), sum.end(), part.begin(), sum.begin(), std::plus<>());
 }
 
@@ -36,23 +38,31 @@ std::uint64_t whole(double ns) {
 
 }  // namespace
 
-void OpeningReader::begin(const TraceFolder& trace) {
-  log_.begin(find_iterations(trace, iteration_range_));
-  rules_ = std::make_unique<FindingRules>(log_.iterations());
-  auto idle = std::make_unique<IdleCauses>(log_.iterations());
-  idle_ = idle.get();
-  rules_->add(std::move(idle));
+const Columns OpeningReader::kColumns = IterationLog::kColumns | IdleCauses::kColumns |
+                                        FindingFacts::kColumns | Column::range_times | Column::range_path |
+                                        Column::work_path;
+
+void OpeningReader::start(const Iterations& iterations) {
+  log_.begin(iterations);
+  idle_.emplace(log_.iterations());
+  rules_.emplace(log_.iterations(), &*idle_);
 }
 
-void OpeningReader::line(const Line& line) {
-  log_.line(line);
-  rules_->line(line);
-  exact_ = exact_ || std::holds_alternative<ExactRecord>(line);
-  if (const auto* const range = std::get_if<RangeRecord>(&line)) {
-    add_end(range->path, range->end_ns == kNoTime ? INT64_MAX : range->end_ns);
-  } else if (const GpuWork* const work = gpu_work(line); work != nullptr && is_timed(*work)) {
-    add_end(work->path, work->start_ns);
-  }
+void OpeningReader::add(const SelectedRows& rows) {
+  log_.add(rows);
+  rules_->add(rows);
+  rows.exact([this](const ExactRecord&, bool) { exact_ = true; });
+  rows.ranges(Column::range_times | Column::range_path, [this](const RangeRecord& range, bool) {
+    add_end(range.path, range.end_ns == kNoTime ? INT64_MAX : range.end_ns);
+  });
+  rows.work(Column::work_times | Column::work_path, [this](const auto& record, bool) {
+    if (is_timed(record.work)) add_end(record.work.path, record.work.start_ns);
+  });
+}
+
+void OpeningReader::finish(const EachRows& each) {
+  log_.finish();
+  rules_->finish(each);
 }
 
 void OpeningReader::add_end(std::uint32_t path, TimeNs ns) {
@@ -65,7 +75,6 @@ Opening OpeningReader::result(const SectionInput& input) {
   Opening out;
   out.findings = rules_->findings(input);
   out.cannot_tell = rules_->cannot_tell();
-  log_.finish();
   // In monitor mode only some windows have GPU work.
   if (input.trace.header.monitor_period_ns == 0) add_times(input.trace, out);
   add_bytes(input, out);
@@ -104,7 +113,7 @@ void OpeningReader::add_times(const TraceTotals& trace, Opening& out) const {
     const auto& [ns, at] = by_wall[i];
     wall_ns += ns;
     busy_ns += std::min(log_.rows()[at].busy_ns, ns);
-    if (idle_->known()) add(out.idle, idle_->by_iteration()[at]);
+    if (idle_->known()) add_idle(out.idle, idle_->by_iteration()[at]);
   }
   out.busy_share = static_cast<double>(busy_ns) / static_cast<double>(wall_ns);
 }
@@ -152,11 +161,13 @@ void OpeningReader::add_paths(const TraceTotals& trace, Opening& out) const {
   }
 }
 
-std::string opening_of(const TraceFolder& files, const TextStyle& style) {
-  OpeningReader reader(files.iteration_range);
-  const TraceTotals trace = load_trace(files, nullptr, &reader);
-  const RowValues values = load_row_values(trace);
-  return opening_text(trace, reader.result({trace, values, SectionView{}}), style);
+Opening opening_of(WholeTrace& trace) {
+  OpeningReader reader;
+  reader.start(trace.iterations());
+  const EachRows each = [&trace](const auto& see) { trace.each(see); };
+  each([&reader](const SelectedRows& rows) { reader.add(rows); });
+  reader.finish(each);
+  return reader.result({trace.totals(), trace.values(), SectionView{}});
 }
 
 }  // namespace rangefinder

@@ -15,7 +15,7 @@
 // those with the middle wall times, so that outliers do not decide what is typical. Without iterations they
 // are of the time from the first to the last kernel. Causes are shares of the idle time that has a known
 // cause (idle_causes.h). With exact counters launches run one at a time, so shares and findings about idle
-// time are omitted. Reads the trace once before the lines, to find the iterations.
+// time are omitted.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,10 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "tools/analysis/findings/findings.h"
-#include "tools/analysis/overview/idle_causes.h"
 #include "tools/analysis/tables/iteration_log.h"
 #include "tools/analysis/tables/section.h"
+#include "tools/analysis/tables/whole_trace.h"
+#include "tools/analysis/timeline/idle_causes.h"
 
 namespace rangefinder {
 
@@ -55,14 +56,20 @@ struct Opening {
   std::vector<std::uint32_t> before;           ///< outermost paths without ranges and work from there on
 };
 
-class OpeningReader final : public LineObserver {
+/// Reads what the opening shows.
+class OpeningReader {
  public:
-  /// `iteration_range`: as for find_iterations().
-  explicit OpeningReader(std::string iteration_range) : iteration_range_(std::move(iteration_range)) {}
+  static const Columns kColumns;
+  OpeningReader() = default;
+  OpeningReader(const OpeningReader&) = delete;
+  OpeningReader& operator=(const OpeningReader&) = delete;
 
-  void begin(const TraceFolder& trace) override;
-  void line(const Line& line) override;
-  /// Call it once, after the last line.
+  /// The iterations of the whole trace.
+  void start(const Iterations& iterations);
+  /// Every chunk, in order.
+  void add(const SelectedRows& rows);
+  /// After the last chunk, while the trace is there: it may need the chunks again.
+  void finish(const EachRows& each);
   [[nodiscard]] Opening result(const SectionInput& input);
 
  private:
@@ -72,20 +79,19 @@ class OpeningReader final : public LineObserver {
   void add_bytes(const SectionInput& input, Opening& out) const;
   void add_paths(const TraceTotals& trace, Opening& out) const;
 
-  std::string iteration_range_;
   IterationLog log_;
-  std::unique_ptr<FindingRules> rules_;
-  const IdleCauses* idle_ = nullptr;  // owned by rules_
-  std::vector<TimeNs> last_;          // by path: the latest end of a range, and start of work
+  std::optional<IdleCauses> idle_;
+  std::optional<FindingRules> rules_;
+  std::vector<TimeNs> last_;  // by path: the latest end of a range, and start of work
   bool exact_ = false;
 };
+
+/// Of a trace with OpeningReader::kColumns.
+[[nodiscard]] Opening opening_of(WholeTrace& trace);
 
 /// As shown above, and the titles of the first three findings.
 [[nodiscard]] std::string opening_text(const TraceTotals& trace, const Opening& opening,
                                        const TextStyle& style);
-
-/// Reads the trace, as load_trace() does.
-[[nodiscard]] std::string opening_of(const TraceFolder& files, const TextStyle& style);
 
 /// {wall_ns, iteration: {path, rule, count, warm_up, mean_ns, p95_ns, longest_ns}, gpu_busy_share,
 /// gpu_idle_share, idle_shares: {launching: 0.04, …}, dram_read_bytes, …}: shares are of the wall time, bytes

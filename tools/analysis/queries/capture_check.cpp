@@ -17,7 +17,8 @@
 #include <tuple>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/findings/capture_calls.h"
+#include "tools/analysis/findings/facts.h"
+#include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/findings/findings.h"
 #include "tools/analysis/queries/factories.h"
 #include "tools/analysis/tables/cells.h"
@@ -46,80 +47,68 @@ std::optional<std::string_view> error_advice(const CaptureCall& call) {
   return "events that join its stream to the captured one";
 }
 
-/// What is read from the trace once, after its last line.
-class CaptureCheck final : public FindingRule {
- public:
+/// What the check found.
+struct Checked {
   struct Row {
     CaptureCall call;
     std::uint64_t count = 0;
     bool capturing = false;
   };
-
-  void line(const Line& line) override {
-    captures_.line(line);
-    allocations_ = allocations_ || std::holds_alternative<AllocRecord>(line);
-    waits_ = waits_ || std::holds_alternative<SyncRecord>(line) || std::holds_alternative<EventRecord>(line);
-  }
-
-  void find(const FindingContext& context, std::vector<Finding>&) override {
-    if (context.rest) return;
-    add(context, captures_.counts(), true);
-    iterations_ = context.loop.found() ? context.loop.count : 0;
-    path_ = context.iterations.path;
-    uses_graphs_ = iterations_ != 0 && loop_uses_graphs(context, captures_);
-    if (!uses_graphs_) add(context, loop_calls(context, captures_), false);
-    log_full_ = context.log.full();
-  }
-
-  [[nodiscard]] const std::vector<Row>& rows() const noexcept { return rows_; }
-  [[nodiscard]] std::uint64_t iterations() const noexcept { return iterations_; }
-  /// A capture, or iterations to capture, were found.
-  [[nodiscard]] bool judged() const noexcept { return captures_.captures() != 0 || iterations_ != 0; }
-
-  /// What cannot be judged, and why.
-  [[nodiscard]] std::vector<std::string> not_judged() const {
-    std::vector<std::string> out;
-    if (captures_.captures() == 0) out.emplace_back("captures: none was made while recording");
-    if (iterations_ == 0) {
-      out.emplace_back("iterations: no range marks three of them; name their range with --iteration-range");
-    }
-    if (uses_graphs_) out.push_back("calls around the graphs that iterations (" + path_ + ") launch");
-    if (!waits_) out.emplace_back("synchronisation: none is in the trace; none was made, or --no-events");
-    if (!allocations_) out.emplace_back("allocations: none is in the trace; none was made, or --no-memory");
-    if (log_full_) out.push_back("calls after the first " + count_text(EventLog::kMax) + " of a kind");
-    out.emplace_back(
-        "what is never recorded: cudaStreamQuery, cudaEventQuery, host functions, loading of modules, and "
-        "calls that fail unless they launch work");
-    return out;
-  }
-
- private:
-  void add(const FindingContext& context, const CaptureCounts& counts, bool capturing) {
-    for (const auto& [call, count] : counts) {
-      if (context.input.trace.shows(call.path)) rows_.push_back({call, count, capturing});
-    }
-  }
-
-  CaptureCalls captures_;
-  std::vector<Row> rows_;
-  std::string path_;
-  std::uint64_t iterations_ = 0;
-  bool uses_graphs_ = false, allocations_ = false, waits_ = false, log_full_ = false;
+  std::vector<Row> rows;
+  std::uint64_t iterations = 0;
+  bool judged = false;                  ///< a capture, or iterations to capture, were found
+  std::vector<std::string> not_judged;  ///< and why
 };
+
+std::vector<std::string> not_judged(const FindingContext& context, std::uint64_t iterations,
+                                    bool uses_graphs) {
+  const FindingFacts& facts = context.facts;
+  std::vector<std::string> out;
+  if (facts.captures.captures() == 0) out.emplace_back("captures: none was made while recording");
+  if (iterations == 0) {
+    out.emplace_back("iterations: no range marks three of them; name their range with --iteration-range");
+  }
+  if (uses_graphs) {
+    out.push_back("calls around the graphs that iterations (" + context.iterations.path + ") launch");
+  }
+  if (!facts.any_sync && !facts.any_event) {
+    out.emplace_back("synchronisation: none is in the trace; none was made, or --no-events");
+  }
+  if (!facts.any_alloc) out.emplace_back("allocations: none is in the trace; none was made, or --no-memory");
+  if (facts.log.full()) out.push_back("calls after the first " + count_text(CallLog::kMax) + " of a kind");
+  out.emplace_back(
+      "what is never recorded: cudaStreamQuery, cudaEventQuery, host functions, loading of modules, and "
+      "calls that fail unless they launch work");
+  return out;
+}
+
+Checked check_captures(const FindingContext& context) {
+  Checked out;
+  const auto add = [&](const CaptureCounts& counts, bool capturing) {
+    for (const auto& [call, count] : counts) {
+      if (context.input.trace.shows(call.path)) out.rows.push_back({call, count, capturing});
+    }
+  };
+  add(context.facts.captures.counts(), true);
+  out.iterations = context.loop.found() ? context.loop.count : 0;
+  const bool uses_graphs = out.iterations != 0 && loop_uses_graphs(context);
+  if (!uses_graphs) add(loop_calls(context), false);
+  out.judged = context.facts.captures.captures() != 0 || out.iterations != 0;
+  out.not_judged = not_judged(context, out.iterations, uses_graphs);
+  return out;
+}
 
 class CaptureCheckSection final : public Section {
  public:
-  explicit CaptureCheckSection(const SectionView& view) : rules_(view.name) {
-    auto check = std::make_unique<CaptureCheck>();
-    check_ = check.get();
-    rules_.add(std::move(check));
+  void start(const Iterations& iterations) override {
+    iterations_ = iterations;
+    rules_.emplace(iterations_);
   }
-
-  void line(const Line& line) override { rules_.line(line); }
+  void read(const EachRows& each) override { rules_->read(each); }
   [[nodiscard]] bool takes_all_ranges() const override { return true; }
 
   std::vector<Table> tables(const SectionInput& input) override {
-    if (!computed_) compute(input);
+    if (!checked_) compute(input);
     return {table_};
   }
 
@@ -146,8 +135,8 @@ class CaptureCheckSection final : public Section {
     const std::vector<Table> made = tables(input);
     nlohmann::ordered_json out{{"verdict", failed_ != 0 ? "fail" : "pass"},
                                {"summary", table_.title},
-                               {"iterations", check_->iterations()}};
-    out["not_judged"] = check_->not_judged();
+                               {"iterations", checked_->iterations}};
+    out["not_judged"] = checked_->not_judged;
     out.update(Section::json(input));
     return out;
   }
@@ -163,14 +152,14 @@ class CaptureCheckSection final : public Section {
     auto operator<=>(const Key&) const = default;
   };
 
-  static bool passes(const CaptureCheck::Row& row, bool strict) {
+  static bool passes(const Checked::Row& row, bool strict) {
     const CaptureObstacle obstacle = row.call.obstacle;
     if (obstacle == CaptureObstacle::none) return true;
     return row.capturing && obstacle != CaptureObstacle::error &&
            obstacle != CaptureObstacle::invalid_capture && row.call.valid_capture && !strict;
   }
 
-  static Key key_of(const CaptureCheck::Row& row, const SectionInput& input) {
+  static Key key_of(const Checked::Row& row, const SectionInput& input) {
     const CaptureCall& call = row.call;
     const CaptureAdvice advice = capture_advice(call.obstacle);
     Key key;
@@ -193,12 +182,11 @@ class CaptureCheckSection final : public Section {
   }
 
   void compute(const SectionInput& input) {
-    static_cast<void>(rules_.findings(input));
-    computed_ = true;
+    checked_ = check_captures(rules_->context(input));
     std::map<Key, std::uint64_t> rows;
     std::set<std::string> modules;
     std::uint64_t calls = 0;
-    for (const CaptureCheck::Row& row : check_->rows()) {
+    for (const Checked::Row& row : checked_->rows) {
       Key key = key_of(row, input);
       if (!key.passes) {
         calls += row.count;
@@ -211,7 +199,7 @@ class CaptureCheckSection final : public Section {
     table_.title = calls != 0 ? "FAIL: " + counted_text(calls, "call", "calls") + " of " +
                                     counted_text(modules.size(), "module", "modules") +
                                     (calls == 1 ? " stands" : " stand") + " in the way of capture"
-                   : check_->judged()
+                   : checked_->judged
                        ? "PASS: nothing that ran stands in the way of capture"
                        : "PASS: nothing that ran stands in the way of capture, but little was judged";
     std::vector<std::pair<Key, std::uint64_t>> sorted(rows.begin(), rows.end());
@@ -220,7 +208,7 @@ class CaptureCheckSection final : public Section {
              std::tuple(b.first.passes, b.first.in_iteration, b.first.of_stream, a.second);
     });
     for (const auto& [key, count] : sorted) {
-      const Cell each = key.in_iteration ? ratio_cell(count, check_->iterations()) : Cell();
+      const Cell each = key.in_iteration ? ratio_cell(count, checked_->iterations) : Cell();
       const Cell when =
           key.in_iteration
               ? Cell(CellValue(std::string("in an iteration, outside of a capture")), "in an iteration")
@@ -228,7 +216,7 @@ class CaptureCheckSection final : public Section {
       table_.add({text_cell(key.module), text_cell(key.api), number_cell(count), each, when,
                   text_cell(key.passes ? "pass" : "fail"), some_text(key.why), some_text(key.instead)});
     }
-    for (const std::string& line : check_->not_judged()) table_.remarks += "Not judged: " + line + "\n";
+    for (const std::string& line : checked_->not_judged) table_.remarks += "Not judged: " + line + "\n";
     if (table_.rows.empty()) {
       table_.empty =
           "No call that waits, copies or allocates was made while capturing or in an iteration.\n" +
@@ -268,17 +256,17 @@ class CaptureCheckSection final : public Section {
     return table;
   }
 
-  FindingRules rules_;
-  CaptureCheck* check_ = nullptr;  // owned by rules_
+  Iterations iterations_;
+  std::optional<FindingRules> rules_;
+  std::optional<Checked> checked_;
   Table table_;
   std::uint64_t failed_ = 0;
-  bool computed_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Section> make_capture_check_section(const SectionView& view) {
-  return std::make_unique<CaptureCheckSection>(view);
+std::unique_ptr<Section> make_capture_check_section(const SectionView&) {
+  return std::make_unique<CaptureCheckSection>();
 }
 
 }  // namespace rangefinder

@@ -15,13 +15,10 @@ namespace {
 
 class CommunicationSection final : public Section {
  public:
-  void line(const Line& line) override { log_.line(line); }
+  void add(const SelectedRows& rows) override { log_.add(rows); }
+  void finish() override { log_.finish(); }
 
-  std::vector<Table> tables(const SectionInput&) override {
-    if (!finished_) log_.finish();
-    finished_ = true;
-    return {operation_rows(), overlap_rows()};
-  }
+  std::vector<Table> tables(const SectionInput&) override { return {operation_rows(), overlap_rows()}; }
 
  private:
   Table operation_rows() const {
@@ -83,7 +80,6 @@ class CommunicationSection final : public Section {
   }
 
   CommunicationLog log_;
-  bool finished_ = false;
 };
 
 }  // namespace

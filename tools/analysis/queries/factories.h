@@ -33,6 +33,9 @@ inline constexpr Columns kGpuColumns = Column::work_times | Column::work_place;
 inline constexpr Columns kStreamsColumns = kGpuColumns | Column::work_correlation | Column::events |
                                            Column::launch_times | Column::launch_call |
                                            Column::launch_correlation;
+inline constexpr Columns kGraphsColumns = Column::work_times | Column::work_correlation | Column::work_graph |
+                                          Column::captures | Column::launch_times | Column::launch_thread |
+                                          Column::launch_call | Column::launch_correlation;
 inline constexpr Columns kIdleColumns = kHostCallColumns | Column::launch_thread | Column::launch_context |
                                         Column::range_times | Column::range_thread | Column::range_path;
 

@@ -75,20 +75,21 @@ struct Captures {
 
 class GraphsSection final : public Section {
  public:
-  void line(const Line& line) override {
-    const GpuWork* const work = gpu_work(line);
-    if (work != nullptr && work->graph != 0) {
-      const auto [at, first] = graphs_.try_emplace(work->graph);
+  void add(const SelectedRows& rows) override {
+    rows.work(kGraphsColumns, [this](const auto& record, bool begins) {
+      const GpuWork& work = record.work;
+      if (!begins || work.graph == 0) return;
+      const auto [at, first] = graphs_.try_emplace(work.graph);
       if (first) at->second.number = static_cast<std::uint32_t>(graphs_.size() - 1);
-      at->second.add(*work, std::holds_alternative<KernelRecord>(line));
-      if (is_timed(*work)) busy_.add(at->second.number, work->start_ns, work->end_ns);
-    }
-    if (const auto* const hold = std::get_if<HoldRecord>(&line)) holds_.add(*hold);
-    if (const auto* const step = std::get_if<CaptureRecord>(&line)) add(*step);
-    const LaunchRecord* const launch = launch_of(line);
-    if (launch != nullptr && launch->api.starts_with("cuGraphLaunch")) {
-      host_ns_[launch->correlation] = holds_.net_ns(launch->host);
-    }
+      at->second.add(work, is_kernel(record));
+      if (is_timed(work)) busy_.add(at->second.number, work.start_ns, work.end_ns);
+    });
+    rows.each<CaptureRecord>(kGraphsColumns, [this](const CaptureRecord& step, bool) { add(step); });
+    rows.launches(kGraphsColumns, [&](const auto& record, bool) {
+      const LaunchRecord* const launch = launch_of(record);
+      if (launch == nullptr || !launch->api.starts_with("cuGraphLaunch")) return;
+      host_ns_[launch->correlation] = rows.names().holds.net_ns(launch->host);
+    });
   }
 
   std::vector<Table> tables(const SectionInput& input) override {
@@ -189,13 +190,11 @@ class GraphsSection final : public Section {
   std::map<std::uint32_t, Captures> captures_;                       // by path
   std::map<std::pair<std::uint32_t, std::uint32_t>, TimeNs> begun_;  // by context and stream
   std::unordered_map<std::uint32_t, std::uint64_t> host_ns_;         // of graph launches, by correlation
-  Holds holds_;
 };
 
 }  // namespace
 
-std::unique_ptr<Section> make_graphs_section(const SectionView& view) {
-  if (view.check) return make_capture_check_section(view);
+std::unique_ptr<Section> make_graphs_section(const SectionView&) {
   return std::make_unique<GraphsSection>();
 }
 

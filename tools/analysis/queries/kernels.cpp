@@ -19,9 +19,6 @@ using OrderedJson = nlohmann::ordered_json;
 
 class KernelsSection final : public Section {
  public:
-  void line(const Line& line) override {
-    if (const auto* const kernel = std::get_if<KernelRecord>(&line)) put(*kernel);
-  }
   void add(const SelectedRows& rows) override {
     rows.work(kKernelsColumns, [this](const auto& record, bool begins) {
       if constexpr (is_kernel_record<decltype(record)>) {

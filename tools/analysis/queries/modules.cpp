@@ -55,9 +55,6 @@ class ModulesSection final : public Section {
 
   [[nodiscard]] std::vector<std::string> sort_keys() const override { return module_sort_columns(); }
 
-  void line(const Line& line) override {
-    if (const auto* const launch = std::get_if<LaunchRecord>(&line)) put(*launch);
-  }
   void add(const SelectedRows& rows) override {
     rows.launches(kModulesColumns, [this](const auto& call, bool) {
       if constexpr (!is_exact_record<decltype(call)>) put(call);

@@ -21,13 +21,16 @@ constexpr std::uint64_t kRows = 25;
 
 class OverviewSection final : public Section {
  public:
-  explicit OverviewSection(const SectionView& view)
-      : modules_(make_modules_section(view)), reader_(view.name) {}
+  explicit OverviewSection(const SectionView& view) : modules_(make_modules_section(view)) {}
 
-  void begin(const TraceFolder& trace) override { reader_.begin(trace); }
-  void line(const Line& line) override {
-    reader_.line(line);
-    modules_->line(line);
+  void start(const Iterations& iterations) override { reader_.start(iterations); }
+  void read(const EachRows& each) override {
+    each([this](const SelectedRows& rows) {
+      reader_.add(rows);
+      modules_->add(rows);
+    });
+    reader_.finish(each);
+    modules_->finish();
   }
 
   std::vector<Table> tables(const SectionInput& input) override {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,15 +19,14 @@ struct SectionKind {
   /// The section shows bytes: SectionInput::values needs sampled bytes, which take a second pass over the
   /// trace. If false, the values hold exact bytes only.
   bool samples = false;
-  /// What add() reads; nullopt: the section reads lines.
-  std::optional<Columns> columns = {};
+  Columns columns = {};  ///< what add() reads
   /// start() needs the iterations: the trace is read before add().
   bool iterations = false;
 };
 
 /// In the order of --help.
 [[nodiscard]] const std::vector<SectionKind>& section_kinds();
-/// nullptr: no section has that name.
-[[nodiscard]] const SectionKind* find_section(std::string_view name);
+/// nullptr: no section has that name. `check`: what --check makes of `graphs`.
+[[nodiscard]] const SectionKind* find_section(std::string_view name, bool check = false);
 
 }  // namespace rangefinder

@@ -13,22 +13,11 @@ namespace rangefinder {
 SectionReading::SectionReading(const TraceFolder& files, const SectionKind& kind, Section& section,
                                const SectionReadOptions& options) {
   const bool samples = kind.samples || options.samples;
-  if (kind.columns) {
-    read_rows(files, kind, section, options, samples);
-    return;
-  }
-  selection = Selection(options.selected, files);
-  trace = load_trace(files, &selection, &section);
-  values.emplace(samples ? load_row_values(trace, &selection) : RowValues(trace));
-}
-
-void SectionReading::read_rows(const TraceFolder& files, const SectionKind& kind, Section& section,
-                               const SectionReadOptions& options, bool samples) {
   const bool selects_iterations = !options.selected.iterations.open();
   const bool wants_iterations = kind.iterations || options.total || selects_iterations;
   // Iterations are known when the files were read. Without a selection of them, so are the totals.
   const bool totals_first = wants_iterations && !selects_iterations;
-  TraceOptions reading{*kind.columns | options.more | Selection::columns(options.selected),
+  TraceOptions reading{kind.columns | options.more | Selection::columns(options.selected),
                        samples ? SampledTrace::kColumns : Columns(),
                        {},
                        samples ? Keep::if_sampled : Keep::no,
@@ -46,14 +35,17 @@ void SectionReading::read_rows(const TraceFolder& files, const SectionKind& kind
     section.start(iterations);
     if (selects_iterations) selection = Selection(options.selected, std::move(iterations));
   }
-  rows.each_chunk([&](const Chunk& chunk) {
-    if (!totals_first) totals.add(chunk);
-    section.add({chunk, rows.names(), selection, section.takes_all_ranges()});
+  bool counts = !totals_first;  // the first time
+  section.read([&](const auto& see) {
+    rows.each_chunk([&](const Chunk& chunk) {
+      if (counts) totals.add(chunk);
+      see({chunk, rows.names(), selection, section.takes_all_ranges()});
+    });
+    counts = false;
   });
   totals.finish();
   static_cast<TraceNames&>(trace) = rows.names();
   values.emplace(samples ? load_row_values(trace, rows, selection) : RowValues(trace));
-  section.finish();
 }
 
 }  // namespace rangefinder

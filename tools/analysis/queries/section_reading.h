@@ -24,8 +24,8 @@ struct SectionReadOptions {
 
 /// What a trace has in common for all sections.
 struct SectionReading {
-  /// In one pass where the section allows it; otherwise the trace stays in memory. Passes rows or lines to
-  /// `section`. Throws Missing, NoMatch, NamePattern::Invalid.
+  /// In one pass where the section allows it; otherwise the trace stays in memory. Passes rows to `section`.
+  /// Throws Missing, NoMatch, NamePattern::Invalid.
   SectionReading(const TraceFolder& files, const SectionKind& kind, Section& section,
                  const SectionReadOptions& options);
   SectionReading(const SectionReading&) = delete;
@@ -34,10 +34,6 @@ struct SectionReading {
   Selection selection;
   TraceTotals trace;
   std::optional<RowValues> values;
-
- private:
-  void read_rows(const TraceFolder& files, const SectionKind& kind, Section& section,
-                 const SectionReadOptions& options, bool samples);
 };
 
 }  // namespace rangefinder

@@ -2,10 +2,10 @@
 //
 // The damage found in the traces that a command read.
 //
-//   read_trace: note(ReadSummary::damage) ─▶ the verb shows what is readable ─▶ main: a sentence, exit code 3
+//   read_lines: note(ReadSummary::damage) ─▶ the verb shows what is readable ─▶ main: a sentence, exit code 3
 //
-// One object per process, so no verb can forget to report damage. A visitor that judges lines itself, such
-// as `validate`, reports them itself; read_trace then notes nothing. Any thread.
+// One object per process, so no verb can forget to report damage. A caller that judges lines itself, such
+// as `validate`, reports them itself; read_lines then notes nothing. Any thread.
 #pragma once
 
 #include <algorithm>

@@ -163,7 +163,7 @@ bool ShownPaths::add_module(std::uint32_t parent, const PathRecord& path, std::u
 }
 
 std::uint32_t ShownPaths::id_of(std::uint32_t recorded) {
-  if (recorded == 0) return 0;
+  if (recorded == 0 || recorded_) return recorded;
   if (const std::uint32_t known = ids_.find(recorded); known != DenseIds::kNone) return known;
   // Without a path line: a path of its own, without a name.
   const auto next = static_cast<std::uint32_t>(levels_.size() + 1);

@@ -12,8 +12,8 @@
 //   * A dotted name of a module becomes levels, without the part that an enclosing module has already.
 //   * A range without a name is no level.
 //
-// read_trace() applies this to every line, so all tables agree. Ids are new: 1, 2, … in order of first
-// appearance, parents first. The same lines always give the same ids. One thread.
+// Trace and read_lines() apply this to every line, so all tables agree. Ids are new: 1, 2, … in order of
+// first appearance, parents first. The same lines always give the same ids. One thread.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,9 @@ class ShownPaths {
  public:
   /// `iteration_range`: glob that the user gave for the iterations, or empty. Names that it matches exactly
   /// are iterations too.
-  explicit ShownPaths(std::string iteration_range = {}) : glob_(std::move(iteration_range)) {}
+  /// `recorded`: all paths are shown as recorded.
+  explicit ShownPaths(std::string iteration_range = {}, bool recorded = false)
+      : recorded_(recorded), glob_(std::move(iteration_range)) {}
 
   /// Call it for each path line. Returns the shown paths that take its place: levels that no range has by
   /// itself, then its own. Empty: the range is no level. Valid until the next call.
@@ -50,6 +52,7 @@ class ShownPaths {
   /// The lines that readers see in place of this one: those of add() for a path line.
   template <typename See>
   void each_shown(Line& line, See&& see) {
+    if (recorded_) return see(static_cast<const Line&>(line));
     const auto* const path = std::get_if<PathRecord>(&line);
     if (path == nullptr) {
       apply(line);
@@ -81,6 +84,7 @@ class ShownPaths {
   bool add_module(std::uint32_t parent, const PathRecord& path, std::uint32_t& own);
   [[nodiscard]] std::string name_by_glob(std::uint32_t parent, const std::string& name) const;
 
+  bool recorded_;
   std::string glob_;
   std::vector<Level> levels_;  ///< by shown id - 1
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, std::uint32_t> children_;

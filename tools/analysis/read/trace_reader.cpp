@@ -16,13 +16,15 @@ namespace {
 
 class Reading {
  public:
-  Reading(const TraceFolder& trace, LineReader& reader, TraceVisitor& visitor)
+  Reading(const TraceFolder& trace, LineReader& reader, const SeeLine& see, const SeeBroken& broken,
+          Judge judge)
       : trace_(trace),
         reader_(reader),
-        visitor_(visitor),
-        judges_(visitor.judges()),
+        see_(see),
+        broken_(broken),
+        judges_(judge == Judge::caller),
         ledger_(trace, judges_),
-        shown_(trace.iteration_range) {}
+        shown_(trace.iteration_range, judges_ || trace.recorded_paths) {}
 
   ReadSummary read() {
     read_progress.begin(bytes_of(trace_));
@@ -35,7 +37,6 @@ class Reading {
     SegmentLines lines(segment.path);
     LinePlace place{&segment.path, 0};
     std::string_view text;
-    visitor_.segment(segment);
     ledger_.segment(segment);
     while (lines.next(text)) {
       place.number = lines.number();
@@ -47,31 +48,24 @@ class Reading {
         report_broken(times.refusal(line_kind(line_)), place);
       } else {
         ledger_.line(line_, place);
-        visit(place);
+        shown_.each_shown(line_, [&](const Line& line) {
+          ++ledger_.summary().given;
+          see_(line, place);
+        });
       }
     }
     if (lines.torn()) ledger_.torn(segment, lines.number());
   }
 
-  void visit(const LinePlace& place) {
-    const bool as_recorded = judges_ || trace_.recorded_paths;
-    if (as_recorded) return visit(line_, place);
-    shown_.each_shown(line_, [&](const Line& line) { visit(line, place); });
-  }
-
-  void visit(const Line& line, const LinePlace& place) {
-    ++ledger_.summary().given;
-    visitor_.line(line, place);
-  }
-
   void report_broken(const std::string& error, const LinePlace& place) {
     ledger_.broken(error, place);
-    visitor_.broken(error, place);
+    if (broken_) broken_(error, place);
   }
 
   const TraceFolder& trace_;
   LineReader& reader_;
-  TraceVisitor& visitor_;
+  const SeeLine& see_;
+  const SeeBroken& broken_;
   bool judges_;
   ReadLedger ledger_;
   PathDepths depths_;
@@ -81,8 +75,9 @@ class Reading {
 
 }  // namespace
 
-ReadSummary read_trace(const TraceFolder& trace, LineReader& reader, TraceVisitor& visitor) {
-  return Reading(trace, reader, visitor).read();
+ReadSummary read_lines(const TraceFolder& trace, LineReader& reader, const SeeLine& see,
+                       const SeeBroken& broken, Judge judge) {
+  return Reading(trace, reader, see, broken, judge).read();
 }
 
 }  // namespace rangefinder

@@ -256,10 +256,6 @@ SampledTrace::SampledTrace(SampledTrace&&) noexcept = default;
 SampledTrace& SampledTrace::operator=(SampledTrace&&) noexcept = default;
 SampledTrace::~SampledTrace() = default;
 
-std::optional<SampledTrace> SampledTrace::load(const TraceFolder& trace, const Selection* selection) {
-  return load([trace](const RecordVisitor& visit) { visit_records(trace, visit); }, selection);
-}
-
 std::optional<SampledTrace> SampledTrace::load(Trace& trace, const Selection* selection) {
   return load(
       [&trace](const RecordVisitor& visit) {

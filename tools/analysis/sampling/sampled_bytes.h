@@ -118,9 +118,7 @@ class SampledTrace {
   /// nullopt: the trace holds no samples. The trace must not change while the object is in use. `selection`:
   /// whose work totals() reports, after it has seen the trace; rates are fitted to the whole trace. nullptr:
   /// all.
-  [[nodiscard]] static std::optional<SampledTrace> load(const TraceFolder& trace,
-                                                        const Selection* selection = nullptr);
-  /// What it reads of a Trace.
+  /// `trace` has kColumns.
   static constexpr Columns kColumns = kAllWork | Column::samples | Column::order;
   [[nodiscard]] static std::optional<SampledTrace> load(Trace& trace, const Selection* selection = nullptr);
   [[nodiscard]] static std::optional<SampledTrace> load(RecordReader reader,

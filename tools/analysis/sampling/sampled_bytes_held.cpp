@@ -6,21 +6,10 @@
 #include <utility>
 #include <variant>
 
-#include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/sampling/inseparable.h"
 
 namespace rangefinder {
 namespace {
-
-class ForwardingVisitor final : public TraceVisitor {
- public:
-  explicit ForwardingVisitor(const RecordVisitor& visit) : visit_(visit) {}
-  void line(const Line& line, const LinePlace&) override { visit_(line); }
-  void broken(std::string_view, const LinePlace&) override {}  // read_trace() notes the damage
-
- private:
-  const RecordVisitor& visit_;
-};
 
 void read_into(const RecordReader& reader, WorkGroups& groups, SampledSource& source) {
   groups.start_again();
@@ -48,12 +37,6 @@ std::uint64_t part_of(std::uint64_t count, double part) noexcept {
 }
 
 }  // namespace
-
-void visit_records(const TraceFolder& trace, const RecordVisitor& visit) {
-  LineReader reader;
-  ForwardingVisitor visitor(visit);
-  static_cast<void>(read_trace(trace, reader, visitor));
-}
 
 HeldTrace::HeldTrace(RecordReader reader, const Selection* selection, std::size_t max_held)
     : reader_(std::move(reader)), max_held_(max_held), groups_(std::make_unique<WorkGroups>(selection)) {

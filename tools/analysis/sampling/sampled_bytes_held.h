@@ -62,7 +62,4 @@ class HeldTrace {
   std::vector<std::vector<std::uint32_t>> inseparable_;
 };
 
-/// Passes every record of the trace to `visit`.
-void visit_records(const TraceFolder& trace, const RecordVisitor& visit);
-
 }  // namespace rangefinder

@@ -24,31 +24,6 @@ Table iteration_facts(const Iterations& iterations) {
   return out;
 }
 
-void IterationLog::line(const Line& line) {
-  std::visit(
-      [this](const auto& record) {
-        using Record = std::remove_cvref_t<decltype(record)>;
-        if constexpr (std::is_same_v<Record, HoldRecord> || std::is_same_v<Record, GapRecord>) {
-          holds_.add(record);
-        } else if constexpr (std::is_same_v<Record, RangeRecord>) {
-          static_cast<void>(row(iterations_.of_range(record.id)));
-        } else if constexpr (requires { record.work; }) {
-          add_work(record, true);
-        } else if constexpr (requires { record.host.start_ns; } || std::is_same_v<Record, ExactRecord>) {
-          add_call(record, holds_);
-        }
-      },
-      line);
-}
-
-void IterationLog::rest(const Line& line) {
-  std::visit(
-      [this](const auto& record) {
-        if constexpr (requires { record.work; }) add_work(record, false);
-      },
-      line);
-}
-
 void IterationLog::add(const SelectedRows& rows) {
   rows.lines<HoldRecord>([this](const HoldRecord& hold) { holds_.add(hold); });
   rows.lines<GapRecord>([this](const GapRecord& gap) { holds_.add(gap); });

@@ -2,7 +2,7 @@
 //
 // Time and work of each iteration of a trace.
 //
-//   lines ─▶ IterationLog ─┬─▶ --section iterations
+//   rows  ─▶ IterationLog ─┬─▶ --section iterations
 //                          └─▶ iteration_series.h (rangefinder diff)
 //
 // Host time is that of the range without the time in which the profiler held its thread. Wall time lasts
@@ -59,15 +59,12 @@ class IterationLog {
     iterations_ = std::move(iterations);
     rows_.resize(iterations_.instances.size());
   }
-  void line(const Line& line);
-  /// What lies in a selected window of work that began before it.
-  void rest(const Line& line);
   /// The selected rows of a chunk.
   static constexpr Columns kColumns = kWorkOfIteration | Column::copies | Column::launch_times |
                                       Column::exact | Column::syncs | Column::allocs | Column::events |
                                       Column::captures | Column::range_times;
   void add(const SelectedRows& rows);
-  /// Call it after the last line. Again is harmless.
+  /// Call it after the last chunk. Again is harmless.
   void finish();
 
   [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }

@@ -54,10 +54,6 @@ bool has_bytes(const KernelTotals& row) {
          counters.dram_read_bytes + counters.dram_write_bytes + counters.l2_bytes != 0;
 }
 
-bool partly_measured(const KernelTotals& row) {
-  return row.counters.with_bytes != 0 && row.counters.with_bytes < row.count;
-}
-
 Cell bytes_cell(const KernelTotals& row, std::uint64_t bytes) {
   if (!has_bytes(row)) return {};
   Cell out{CellValue(bytes)};
@@ -123,6 +119,30 @@ std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValu
   return rows;
 }
 
+std::vector<TableColumn> kernel_columns() {
+  return {{"name", "kernel", Unit::text},
+          {"count", "count", Unit::count},
+          {"total_ns", "total", Unit::ns},
+          {"share", "share", Unit::share, 60},
+          {"mean_ns", "mean", Unit::ns, 50},
+          {"median_ns", "median", Unit::ns, 46},
+          {"p95_ns", "p95", Unit::ns, 47},
+          {"min_ns", "min", Unit::ns, 20},
+          {"max_ns", "max", Unit::ns, 30},
+          {"dram_read_bytes", "DRAM read", Unit::bytes, 55},
+          {"dram_write_bytes", "DRAM write", Unit::bytes, 54},
+          {"l2_bytes", "L2", Unit::bytes, 40},
+          {"occupancy", "occupancy", Unit::share, 25},
+          {"occupancy_limiter", "limited by", Unit::text, 5},
+          {"waves", "waves", Unit::number, 15},
+          {"library", "library", Unit::text, 10},
+          {"unit", "unit", Unit::text, 56, "where a product computes, if its name says so"}};
+}
+
+bool partly_measured(const KernelTotals& row) {
+  return row.counters.with_bytes != 0 && row.counters.with_bytes < row.count;
+}
+
 Table kernel_rows(const TraceTotals& trace, const RowValues& values, const KernelView& view,
                   const KernelSpreads& spreads) {
   Table table;
@@ -131,23 +151,7 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
   table.arranged = true;
   table.cut = CutSide::back;
   table.kept = kKernelLabelWidth;
-  table.columns = {{"name", "kernel", Unit::text},
-                   {"count", "count", Unit::count},
-                   {"total_ns", "total", Unit::ns},
-                   {"share", "share", Unit::share, 60},
-                   {"mean_ns", "mean", Unit::ns, 50},
-                   {"median_ns", "median", Unit::ns, 46},
-                   {"p95_ns", "p95", Unit::ns, 47},
-                   {"min_ns", "min", Unit::ns, 20},
-                   {"max_ns", "max", Unit::ns, 30},
-                   {"dram_read_bytes", "DRAM read", Unit::bytes, 55},
-                   {"dram_write_bytes", "DRAM write", Unit::bytes, 54},
-                   {"l2_bytes", "L2", Unit::bytes, 40},
-                   {"occupancy", "occupancy", Unit::share, 25},
-                   {"occupancy_limiter", "limited by", Unit::text, 5},
-                   {"waves", "waves", Unit::number, 15},
-                   {"library", "library", Unit::text, 10},
-                   {"unit", "unit", Unit::text, 56, "where a product computes, if its name says so"}};
+  table.columns = kernel_columns();
   const std::vector<KernelTotals> rows = select_kernels(trace, values, view);
   std::uint64_t all_ns = 0;
   for (const KernelTotals& row : trace.selected().kernels()) all_ns += row.total_ns;
@@ -166,7 +170,7 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Kerne
   if (rows.empty()) return table;
   drop_empty_columns(table);
   if (std::any_of(rows.begin(), rows.end(), partly_measured)) {
-    table.remarks = "+: lower bound; some launches of that kernel have no byte counts.\n";
+    table.remarks = kPartlyMeasuredRemark;
   }
   table.remarks += "Names without namespaces and what they share; --json has them in full.\n";
   return table;

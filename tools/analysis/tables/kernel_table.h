@@ -35,6 +35,13 @@ struct KernelSpread {
 };
 using KernelSpreads = std::unordered_map<std::uint32_t, KernelSpread>;
 
+/// The columns of kernel_rows(), also those without values.
+[[nodiscard]] std::vector<TableColumn> kernel_columns();
+/// Explains the "+" of kernel_rows().
+inline constexpr const char* kPartlyMeasuredRemark =
+    "+: lower bound; some launches of that kernel have no byte counts.\n";
+[[nodiscard]] bool partly_measured(const KernelTotals& row);
+
 [[nodiscard]] Table kernel_rows(const TraceTotals& trace, const RowValues& values, const KernelView& view,
                                 const KernelSpreads& spreads = {});
 

@@ -51,11 +51,6 @@ std::optional<double> MeasuredKernel::dram_share() const {
   return highest_of({share_of(values.value("dram_throughput")), derived.dram_peak_share});
 }
 
-void MeasuredKernels::line(const Line& line) {
-  if (const auto* const set = std::get_if<MetricSetRecord>(&line)) add(*set);
-  if (const auto* const exact = std::get_if<ExactRecord>(&line)) add(*exact);
-}
-
 void MeasuredKernels::add(const ExactRecord& exact) {
   if (!is_of_one_kernel(exact)) return;
   const auto position = static_cast<std::uint32_t>(lines_.size());

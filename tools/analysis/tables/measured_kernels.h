@@ -2,7 +2,7 @@
 //
 // Metrics of each kernel by name, over all its measured launches.
 //
-//   metric_set and exact lines ─▶ line() ─▶ all() ─▶ MeasuredKernel: CUPTI's metrics, derived and named
+//   metric_set and exact lines ─▶ add() ─▶ all() ─▶ MeasuredKernel: CUPTI's metrics, derived and named
 //   values
 //
 // Lines of counter ranges are not used: their values are sums over several kernels. Memory grows with the
@@ -53,10 +53,9 @@ struct MeasuredKernel {
 
 class MeasuredKernels {
  public:
-  void line(const Line& line);
   void add(const MetricSetRecord& set) { groups_.add_set(set); }
   void add(const ExactRecord& exact);
-  /// After the last line: those of `kernels` that were measured, by name. This object must outlive them.
+  /// After the last one: those of `kernels` that were measured, by name. This object must outlive them.
   [[nodiscard]] std::unordered_map<std::uint32_t, MeasuredKernel> all(
       const std::vector<KernelTotals>& kernels, const GpuPeaks& peaks) const;
 

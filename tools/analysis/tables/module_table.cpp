@@ -132,6 +132,20 @@ Cell of_declared(const Row& row, Cell cell) {
   return cell;
 }
 
+/// For the page of `report --html`.
+constexpr Outputs kOnlyPage{false, false, false, false};
+
+Cell dram_cell(const Row& row) {
+  if (!measured(row)) return {};
+  return Cell(CellValue(row.bytes.dram()), bounded_dram(row).value == kNoNumber ? kNoNumber : "");
+}
+
+Cell limit_share_cell(const Row& row) {
+  const bool has_dram = bounded_dram(row).value != kNoNumber;
+  return known(std::max({has_dram ? row.derived.dram_peak_share : std::nullopt, row.derived.l2_peak_share,
+                         row.derived.compute_peak_share}));  // unknown ones are less than any number
+}
+
 std::vector<RowColumn> byte_columns() {
   return {
       {{"dram_read_bytes", "DRAM read", Unit::bytes, 90, "bytes read while it ran"},
@@ -160,6 +174,10 @@ std::vector<RowColumn> byte_columns() {
        [](const Row& row) { return known(row.bytes.carry_over); }},
       {{"copied_bytes", "copies", Unit::bytes, 10, "bytes of its memory copies"},
        [](const Row& row) { return when(copied_bytes(row) > 0, copied_bytes(row)); }},
+      {{"dram_bytes", "DRAM", Unit::bytes, 0, "bytes read and written", kOnlyPage}, dram_cell},
+      {{"limit_share", "of limit", Unit::share, 0, "share of the nearest known limit: DRAM, L2 or compute",
+        kOnlyPage},
+       limit_share_cell},
   };
 }
 
@@ -183,12 +201,8 @@ std::optional<Row> folded_row(const TraceTotals& trace, const RowValues& values,
 }
 
 std::string row_title(const ModuleNames& names, const PathTotals& row) {
-  std::string signs;
-  if (row.unstable) signs += '~';
-  if (row.missing_sets != 0) signs += '?';
-  if (row.counters.not_exclusive != 0) signs += '*';
-  if (!signs.empty()) signs.insert(0, 1, ' ');
-  return names.name(row.path) + signs;
+  const std::string signs = module_signs(row);
+  return names.name(row.path) + (signs.empty() ? "" : " " + signs);
 }
 
 /// Adds the row of sampled bytes that no work of this process moved.
@@ -272,16 +286,30 @@ std::uint64_t all_gpu_ns(const TraceTotals& trace) {
   return sum;
 }
 
+std::vector<TableColumn> module_columns() {
+  std::vector<TableColumn> out{{"path", "module", Unit::text}};
+  for (RowColumn& column : time_columns(0)) out.push_back(std::move(column.column));
+  for (RowColumn& column : byte_columns()) out.push_back(std::move(column.column));
+  return out;
+}
+
+std::string module_signs(const PathTotals& row) {
+  std::string signs;
+  if (row.unstable) signs += '~';
+  if (row.missing_sets != 0) signs += '?';
+  if (row.counters.not_exclusive != 0) signs += '*';
+  return signs;
+}
+
 Table module_rows(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
   Table table;
   table.name = "modules";
   table.empty = "No NVTX range and no GPU work in this trace.";
   table.cut = view.flat || trace.in_range ? CutSide::front : CutSide::back;
   table.arranged = true;
-  table.columns.push_back({"path", "module", Unit::text});
+  table.columns = module_columns();
   std::vector<RowColumn> columns = time_columns(all_gpu_ns(trace));
   for (RowColumn& column : byte_columns()) columns.push_back(std::move(column));
-  for (const RowColumn& column : columns) table.columns.push_back(column.column);
   std::vector<Row> rows;
   const std::vector<PathTotals> selected = select_modules(trace, values, view);
   std::unordered_set<std::uint32_t> shown;
@@ -309,7 +337,9 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
 
 std::string module_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view,
                          const TextStyle& style) {
-  return render_text(module_rows(trace, values, view), style);
+  Table table = module_rows(trace, values, view);
+  keep_columns(table, &Outputs::text);
+  return render_text(table, style);
 }
 
 }  // namespace rangefinder

@@ -40,6 +40,11 @@ namespace rangefinder {
 [[nodiscard]] std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
                                                      const ModuleView& view);
 
+/// The columns of module_rows(), also those without values.
+[[nodiscard]] std::vector<TableColumn> module_columns();
+/// Behind a module's name: "~" unstable, "?" sets are missing, "*" bytes of others; "" for most.
+[[nodiscard]] std::string module_signs(const PathTotals& row);
+
 /// The module table, with remarks that explain the signs in it.
 [[nodiscard]] Table module_rows(const TraceTotals& trace, const RowValues& values, const ModuleView& view);
 

@@ -58,11 +58,4 @@ RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selecti
   return RowValues(totals, samples->totals());
 }
 
-RowValues load_row_values(const TraceTotals& trace, const Selection* selection) {
-  if (trace.samples_lines == 0) return RowValues(trace);
-  const std::optional<SampledTrace> samples = SampledTrace::load(trace.files, selection);
-  if (!samples) return RowValues(trace);
-  return RowValues(trace, samples->totals());
-}
-
 }  // namespace rangefinder

@@ -47,7 +47,4 @@ class RowValues {
 /// `trace`: what `totals` was made of, with SampledTrace::kColumns.
 [[nodiscard]] RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection);
 
-/// Reads the trace again if it has samples. `selection`: the one that `trace` was loaded with; nullptr: all.
-[[nodiscard]] RowValues load_row_values(const TraceTotals& trace, const Selection* selection = nullptr);
-
 }  // namespace rangefinder

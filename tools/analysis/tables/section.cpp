@@ -20,6 +20,11 @@ nlohmann::ordered_json Section::json(const SectionInput& input) {
   return out;
 }
 
+void Section::read(const EachRows& each) {
+  each([this](const SelectedRows& rows) { add(rows); });
+  finish();
+}
+
 std::string Section::text(const SectionInput& input, const TextStyle& style) {
   return render_tables(tables(input), input.view, style);
 }

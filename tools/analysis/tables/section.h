@@ -3,7 +3,7 @@
 // A section of a report. It answers one question about a trace, in one file.
 //
 //   find_section("memcpy") ─▶ SectionKind: columns, make()     (queries/section_kinds.h)
-//   SectionReading ─▶ add() for every chunk of the trace, once, in file order (line() without columns)
+//   SectionReading ─▶ read(): add() for every chunk of the trace, in file order
 //                  ─▶ tables(input) ─▶ text, JSON, CSV, Markdown (table_render.h)
 //
 // A section's memory grows with paths, names, streams and threads, not with rows; an exception states its
@@ -17,15 +17,14 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/model/trace_totals.h"
-#include "tools/analysis/read/line_observer.h"
 #include "tools/analysis/table/table_render.h"
 #include "tools/analysis/tables/row_values.h"
 
 namespace rangefinder {
 
 class Iterations;
-class SelectedRows;
 
 /// The options of a section; selection.h has those that select lines.
 struct SectionView {
@@ -49,15 +48,23 @@ struct SectionInput {
   const SectionView& view;
 };
 
-class Section : public LineObserver {
+class Section {
  public:
-  /// Of a section with columns (SectionKind::columns), which has no line() and rest(): called before the
-  /// first chunk if it wants iterations, for each chunk, and after the last one.
+  Section() = default;
+  Section(const Section&) = delete;
+  Section& operator=(const Section&) = delete;
+  virtual ~Section() = default;
+
+  /// Called first, if the section wants iterations (SectionKind::iterations).
   virtual void start(const Iterations&) {}
+  /// By default passes each chunk to add(), then calls finish().
+  virtual void read(const EachRows& each);
   virtual void add(const SelectedRows&) {}
   virtual void finish() {}
-  void line(const Line&) override {}
-  /// Called after the last line. The first table is the main one. Rows are in the section's own order.
+  /// True: --range is applied to the rows of tables, not to what add() gets, as where other paths' work
+  /// decides whether a GPU is idle.
+  [[nodiscard]] virtual bool takes_all_ranges() const { return false; }
+  /// Called after finish(). The first table is the main one. Rows are in the section's own order.
   [[nodiscard]] virtual std::vector<Table> tables(const SectionInput& input) = 0;
   /// The report text; by default the tables for it.
   [[nodiscard]] virtual std::string text(const SectionInput& input, const TextStyle& style);

@@ -27,12 +27,6 @@ std::size_t first_after(const Places& places, TimeNs at, std::size_t hint, const
 
 }  // namespace
 
-HostCall host_call_kind(const Line& line) noexcept {
-  if (launch_of(line) != nullptr) return HostCall::launch;
-  if (std::holds_alternative<SyncRecord>(line)) return HostCall::sync;
-  return std::holds_alternative<AllocRecord>(line) ? HostCall::memory : HostCall::other;
-}
-
 void HostTimeline::add_range(TimeNs start, TimeNs end, std::uint32_t path) {
   if (start == kNoTime) return;
   // A range that was never closed lasts to the end of the trace.

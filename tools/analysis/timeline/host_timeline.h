@@ -25,8 +25,7 @@
 namespace rangefinder {
 
 enum class HostCall : std::uint8_t { launch, sync, memory, other };
-/// Of a line of a host call (line_parts.h).
-[[nodiscard]] HostCall host_call_kind(const Line& line) noexcept;
+/// Of a record of a host call.
 template <typename Record>
 [[nodiscard]] constexpr HostCall host_call_kind(const Record&) noexcept {
   if (std::is_same_v<Record, LaunchRecord> || std::is_same_v<Record, ExactRecord>) return HostCall::launch;

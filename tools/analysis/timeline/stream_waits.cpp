@@ -61,6 +61,13 @@ void StreamWaits::add(const GpuWork& work) {
   launches_.erase(launch);
 }
 
+void StreamWaits::add(const WorkEvent& event) {
+  if (!event.launched() || event.launch_end_ns == kNoTime) return;
+  place(
+      {event.launch_start_ns, event.launch_end_ns},
+      {kNoTime, kNoTime, event.work.start_ns, event.work.end_ns, Key(event.work.context, event.work.stream)});
+}
+
 void StreamWaits::place(const Launch& launch, Placed work) {
   work.at_ns = launch.start_ns;
   work.launched_ns = launch.end_ns;

@@ -23,6 +23,7 @@
 
 #include "profiler/attribution/time_order.h"
 #include "schema/record.h"
+#include "tools/analysis/model/launched_work.h"
 
 namespace rangefinder {
 
@@ -44,6 +45,8 @@ class StreamWaits {
   void add(const EventRecord& event);
   void add(const LaunchRecord& launch);
   void add(const GpuWork& work);
+  /// Work whose launch the caller knows.
+  void add(const WorkEvent& event);
   /// Call it after the last line. Sorted by the time of the wait.
   [[nodiscard]] std::vector<StreamWait> waits();
   /// Waits within one stream, which cost nothing, and waits whose event has no record in the trace. Valid

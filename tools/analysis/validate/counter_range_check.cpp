@@ -12,27 +12,29 @@ namespace {
 /// dropped, so memory grows with the number of open ranges.
 class CounterRangeCheck final : public TraceCheck {
  public:
-  void line(const Line& line, ProblemLog& problems) override {
+  using TraceCheck::TraceCheck;
+
+  void line(const Line& line) override {
     const auto* const exact = std::get_if<ExactRecord>(&line);
     if (exact == nullptr || exact->counter_range == 0) return;
     if (exact->is_counter_range) {
-      take_range(*exact, problems);
+      take_range(*exact);
     } else {
-      take_launch(*exact, problems);
+      take_launch(*exact);
     }
   }
 
-  void finish(const TraceFacts& facts, ProblemLog& problems) override {
+  void finish(const TraceFacts& facts) override {
     if (!facts.whole || !facts.is_final || facts.lines_lost()) return;
     for (const auto& [number, range] : open_) {
-      problems.add_at(facts.folder, "exact",
-                      range.described ? "counter range " + std::to_string(number) + " has " +
-                                            std::to_string(range.launches) + " launches (" +
-                                            std::to_string(range.kernels) + " kernels), its line counts " +
-                                            std::to_string(range.promised_launches) + " (" +
-                                            std::to_string(range.promised_kernels) + ")"
-                                      : std::to_string(range.launches) + " launches share counter range " +
-                                            std::to_string(number) + ", which no line describes");
+      problems_.add_at(facts.folder, "exact",
+                       range.described ? "counter range " + std::to_string(number) + " has " +
+                                             std::to_string(range.launches) + " launches (" +
+                                             std::to_string(range.kernels) + " kernels), its line counts " +
+                                             std::to_string(range.promised_launches) + " (" +
+                                             std::to_string(range.promised_kernels) + ")"
+                                       : std::to_string(range.launches) + " launches share counter range " +
+                                             std::to_string(number) + ", which no line describes");
     }
   }
 
@@ -46,14 +48,14 @@ class CounterRangeCheck final : public TraceCheck {
     }
   };
 
-  void take_range(const ExactRecord& exact, ProblemLog& problems) {
+  void take_range(const ExactRecord& exact) {
     const std::uint64_t number = exact.counter_range;
     if (exact.kernels > exact.launches) {
-      problems.add("exact", "counter range " + std::to_string(number) + " has more kernels than launches");
+      problems_.add("exact", "counter range " + std::to_string(number) + " has more kernels than launches");
     }
     Range& range = open_[number];
     if (range.described || settled_.contains(number)) {
-      problems.add("duplicate-id", "a second counter range " + std::to_string(number));
+      problems_.add("duplicate-id", "a second counter range " + std::to_string(number));
       if (!range.described) open_.erase(number);
       return;
     }
@@ -63,10 +65,10 @@ class CounterRangeCheck final : public TraceCheck {
     settle(number, range);
   }
 
-  void take_launch(const ExactRecord& exact, ProblemLog& problems) {
+  void take_launch(const ExactRecord& exact) {
     if (settled_.contains(exact.counter_range)) {
-      problems.add("exact", "counter range " + std::to_string(exact.counter_range) +
-                                " has more launches than its line counts");
+      problems_.add("exact", "counter range " + std::to_string(exact.counter_range) +
+                                 " has more launches than its line counts");
       return;
     }
     Range& range = open_[exact.counter_range];
@@ -87,8 +89,8 @@ class CounterRangeCheck final : public TraceCheck {
 
 }  // namespace
 
-std::unique_ptr<TraceCheck> make_counter_range_check() {
-  return std::make_unique<CounterRangeCheck>();
+std::unique_ptr<TraceCheck> make_counter_range_check(ProblemLog& problems) {
+  return std::make_unique<CounterRangeCheck>(problems);
 }
 
 }  // namespace rangefinder

@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 #include <variant>
@@ -30,29 +31,27 @@ constexpr std::array<const char*, kTables> kTableNames{
 
 class IdentityCheck final : public TraceCheck {
  public:
-  void segment(const SegmentFile&, ProblemLog&) override {
+  using TraceCheck::TraceCheck;
+
+  void segment(const std::filesystem::path&) override {
     for (auto& table : in_segment_) table.clear();
   }
 
-  void line(const Line& line, ProblemLog& problems) override {
-    problems_ = &problems;
+  void line(const Line& line) override {
     std::visit([this](const auto& record) { check(record); }, line);
   }
 
-  void finish(const TraceFacts& facts, ProblemLog& problems) override {
+  void finish(const TraceFacts& facts) override {
     if (!facts.whole) return;
     for (const std::uint32_t gpu : used_gpus_) {
       if (known_[kGpus].count(gpu) == 0) {
-        problems.add_at(facts.folder, "unknown-id",
-                        "no line describes gpu " + std::to_string(gpu) + ", which other lines use");
+        problems_.add_at(facts.folder, "unknown-id",
+                         "no line describes gpu " + std::to_string(gpu) + ", which other lines use");
       }
     }
   }
 
  private:
-  template <typename Other>
-  void check(const Other&) {}
-
   /// The record defines `id`. Stores a hash of its content, which must not change.
   template <typename Record>
   void define(Table table, std::uint64_t id, const Record& record) {
@@ -62,16 +61,16 @@ class IdentityCheck final : public TraceCheck {
     const std::size_t content = std::hash<std::string>{}(text_);
     const auto [known, is_new] = known_[table].emplace(id, content);
     if (!is_new && known->second != content) {
-      problems_->add("duplicate-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
-                                         " was defined before with different content");
+      problems_.add("duplicate-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
+                                        " was defined before with different content");
     }
   }
 
   /// The record refers to `id`; 0 is no reference if `zero_is_none`.
   void use(Table table, std::uint64_t id, bool zero_is_none = true) {
     if ((id == 0 && zero_is_none) || in_segment_[table].count(id) != 0) return;
-    problems_->add("unknown-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
-                                     " is not defined earlier in this segment");
+    problems_.add("unknown-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
+                                    " is not defined earlier in this segment");
   }
 
   void check(const GpuRecord& record) { define(kGpus, record.id, record); }
@@ -93,31 +92,31 @@ class IdentityCheck final : public TraceCheck {
     metrics_[record.id] = record.metrics.size();
   }
   void check(const PathRecord& record) {
-    const std::uint64_t before = problems_->count();
+    const std::uint64_t before = problems_.count();
     if (record.parent >= record.id) {
-      problems_->add("path-parent", "path " + std::to_string(record.id) + " has parent " +
-                                        std::to_string(record.parent) + ", which is not smaller");
+      problems_.add("path-parent", "path " + std::to_string(record.id) + " has parent " +
+                                       std::to_string(record.parent) + ", which is not smaller");
     } else {
       use(kPaths, record.parent);
     }
     use(kDomains, record.domain);
-    if (problems_->count() == before) define(kPaths, record.id, record);
+    if (problems_.count() == before) define(kPaths, record.id, record);
   }
 
-  void check_work(const GpuWork& work) {
-    use(kPaths, work.path);
-    used_gpus_.insert(work.gpu);
+  /// GPU work and host calls; other kinds refer to nothing.
+  template <typename Record>
+  void check(const Record& record) {
+    if constexpr (requires { record.work.path; }) {
+      use(kPaths, record.work.path);
+      used_gpus_.insert(record.work.gpu);
+    } else if constexpr (requires { record.host.path; }) {
+      use(kPaths, record.host.path);
+    }
+    if constexpr (std::is_same_v<Record, KernelRecord>) {
+      use(kKernelNames, record.name, false);
+      use(kConfigs, record.config, false);
+    }
   }
-  void check(const KernelRecord& record) {
-    check_work(record.work);
-    use(kKernelNames, record.name, false);
-    use(kConfigs, record.config, false);
-  }
-  void check(const MemcpyRecord& record) { check_work(record.work); }
-  void check(const MemsetRecord& record) { check_work(record.work); }
-  void check(const GraphRecord& record) { check_work(record.work); }
-
-  void check(const LaunchRecord& record) { use(kPaths, record.host.path); }
   void check(const ExactRecord& record) {
     use(kPaths, record.launch.host.path);
     use(kPaths, record.bytes_path);
@@ -126,15 +125,11 @@ class IdentityCheck final : public TraceCheck {
     used_gpus_.insert(record.gpu);
     const auto set = metrics_.find(record.metric_set);
     if (record.metric_set == 0 || set == metrics_.end() || set->second == record.values.size()) return;
-    problems_->add("exact", std::to_string(record.values.size()) + " values of metric_set " +
-                                std::to_string(record.metric_set) + ", which has " +
-                                std::to_string(set->second) + " metrics");
+    problems_.add("exact", std::to_string(record.values.size()) + " values of metric_set " +
+                               std::to_string(record.metric_set) + ", which has " +
+                               std::to_string(set->second) + " metrics");
   }
   void check(const MonitorRecord& record) { use(kPaths, record.path); }
-  void check(const SyncRecord& record) { use(kPaths, record.host.path); }
-  void check(const AllocRecord& record) { use(kPaths, record.host.path); }
-  void check(const EventRecord& record) { use(kPaths, record.host.path); }
-  void check(const CaptureRecord& record) { use(kPaths, record.host.path); }
 
   void check(const RangeRecord& record) {
     use(kDomains, record.domain);
@@ -148,7 +143,6 @@ class IdentityCheck final : public TraceCheck {
     use(kPaths, record.path);
   }
 
-  ProblemLog* problems_ = nullptr;
   std::array<std::unordered_set<std::uint64_t>, kTables> in_segment_;
   std::array<std::unordered_map<std::uint64_t, std::size_t>, kTables> known_;  // id to hash of its line
   std::unordered_map<std::uint32_t, std::size_t> metrics_;                     // number of metrics by set
@@ -158,8 +152,8 @@ class IdentityCheck final : public TraceCheck {
 
 }  // namespace
 
-std::unique_ptr<TraceCheck> make_identity_check() {
-  return std::make_unique<IdentityCheck>();
+std::unique_ptr<TraceCheck> make_identity_check(ProblemLog& problems) {
+  return std::make_unique<IdentityCheck>(problems);
 }
 
 }  // namespace rangefinder

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 #include <variant>
@@ -13,29 +14,27 @@ namespace {
 
 class LaunchCheck final : public TraceCheck {
  public:
-  void line(const Line& line, ProblemLog& problems) override {
-    problems_ = &problems;
+  using TraceCheck::TraceCheck;
+
+  void line(const Line& line) override {
     std::visit([this](const auto& record) { check(record); }, line);
   }
 
-  void finish(const TraceFacts& facts, ProblemLog& problems) override {
+  void finish(const TraceFacts& facts) override {
     // In the trace of a killed program, missing lines may just not have been written yet.
     if (!facts.whole || !facts.is_final || facts.lines_lost()) return;
     end_ids();
     if (const std::uint64_t known = facts.lost(Loss::record_without_launch); orphans_ > known) {
-      problems.add_at(facts.folder, "correlation",
-                      std::to_string(orphans_) + " GPU records have no launch (one has correlation " +
-                          std::to_string(orphan_) + "), the ledger counts " + std::to_string(known));
+      problems_.add_at(facts.folder, "correlation",
+                       std::to_string(orphans_) + " GPU records have no launch (one has correlation " +
+                           std::to_string(orphan_) + "), the ledger counts " + std::to_string(known));
     }
-    check_exact_kernels(facts, problems);
-    if (orphans_ == 0) check_recorded(facts, problems);
-    check_ranges(facts, problems);
+    check_exact_kernels(facts);
+    if (orphans_ == 0) check_recorded(facts);
+    check_ranges(facts);
   }
 
  private:
-  template <typename Other>
-  void check(const Other&) {}
-
   // The other tool may have ended CUPTI, which then counts ids from 1 again. No work after a gap was launched
   // before it.
   void check(const GapRecord&) { end_ids(); }
@@ -58,7 +57,7 @@ class LaunchCheck final : public TraceCheck {
   void take(const LaunchRecord& launch) {
     use_range(launch.host.range);
     if (!launched_.insert(launch.correlation)) {
-      problems_->add("correlation", "a second launch with correlation " + std::to_string(launch.correlation));
+      problems_.add("correlation", "a second launch with correlation " + std::to_string(launch.correlation));
     }
   }
   void check(const ExactRecord& exact) {
@@ -68,24 +67,23 @@ class LaunchCheck final : public TraceCheck {
     if (exact.kind == WorkKind::kernel && waiting_.count(correlation) == 0) unrecorded_.insert(correlation);
   }
 
-  void check_work(const GpuWork& work) {
-    use_range(work.range);
-    recorded_.insert(work.correlation);
-    ++work_lines_;
-    if (!launched_.contains(work.correlation)) ++waiting_[work.correlation];
+  /// GPU work; other kinds do not count.
+  template <typename Record>
+  void check(const Record& record) {
+    if constexpr (requires { record.work; }) {
+      const GpuWork& work = record.work;
+      use_range(work.range);
+      recorded_.insert(work.correlation);
+      ++work_lines_;
+      if (!launched_.contains(work.correlation)) ++waiting_[work.correlation];
+      if constexpr (std::is_same_v<Record, KernelRecord>) unrecorded_.erase(work.correlation);
+    }
   }
-  void check(const KernelRecord& record) {
-    check_work(record.work);
-    unrecorded_.erase(record.work.correlation);
-  }
-  void check(const MemcpyRecord& record) { check_work(record.work); }
-  void check(const MemsetRecord& record) { check_work(record.work); }
-  void check(const GraphRecord& record) { check_work(record.work); }
 
   void check(const RangeRecord& range) {
     open_ranges_.erase(range.id);
     if (!ranges_.insert(range.id)) {
-      problems_->add("duplicate-id", "a second range with id " + std::to_string(range.id));
+      problems_.add("duplicate-id", "a second range with id " + std::to_string(range.id));
     }
   }
 
@@ -95,25 +93,25 @@ class LaunchCheck final : public TraceCheck {
   }
 
   /// An exact line has no GPU times, so each exact kernel needs a kernel line too.
-  void check_exact_kernels(const TraceFacts& facts, ProblemLog& problems) const {
+  void check_exact_kernels(const TraceFacts& facts) const {
     if (unrecorded_.size() <= facts.lost(Loss::launch_without_record)) return;
-    problems.add_at(facts.folder, "correlation",
-                    std::to_string(unrecorded_.size()) +
-                        " exact kernels have no kernel line (one has correlation " +
-                        std::to_string(*unrecorded_.begin()) + "), the ledger counts " +
-                        std::to_string(facts.lost(Loss::launch_without_record)));
+    problems_.add_at(facts.folder, "correlation",
+                     std::to_string(unrecorded_.size()) +
+                         " exact kernels have no kernel line (one has correlation " +
+                         std::to_string(*unrecorded_.begin()) + "), the ledger counts " +
+                         std::to_string(facts.lost(Loss::launch_without_record)));
   }
 
   /// Compares the launches that have a record but no exact line with the end line. The end line counts them
   /// by kind; this check adds the kinds up, because only the profiler knows the kind of a call. Skipped if
   /// lines are missing, which another check reports.
-  void check_recorded(const TraceFacts& facts, ProblemLog& problems) const {
+  void check_recorded(const TraceFacts& facts) const {
     std::uint64_t promised = 0;
     for (const LaunchBalance& balance : facts.end.balance) promised += balance.recorded;
     if (found_ == promised || work_lines_ != promised_lines(facts.end)) return;
-    problems.add_at(facts.folder, "ledger",
-                    std::to_string(found_) + " launches have a record of GPU work, the ledger counts " +
-                        std::to_string(promised));
+    problems_.add_at(facts.folder, "ledger",
+                     std::to_string(found_) + " launches have a record of GPU work, the ledger counts " +
+                         std::to_string(promised));
   }
 
   static std::uint64_t promised_lines(const EndRecord& end) {
@@ -124,14 +122,13 @@ class LaunchCheck final : public TraceCheck {
     return lines;
   }
 
-  void check_ranges(const TraceFacts& facts, ProblemLog& problems) const {
+  void check_ranges(const TraceFacts& facts) const {
     if (open_ranges_.empty() || facts.anything_lost()) return;
-    problems.add_at(facts.folder, "unknown-id",
-                    "no line describes range " + std::to_string(*open_ranges_.begin()) +
-                        ", which other lines use, and nothing was lost");
+    problems_.add_at(facts.folder, "unknown-id",
+                     "no line describes range " + std::to_string(*open_ranges_.begin()) +
+                         ", which other lines use, and nothing was lost");
   }
 
-  ProblemLog* problems_ = nullptr;
   IdBitmap launched_;
   IdBitmap plain_;     // launches without an exact line
   IdBitmap recorded_;  // correlations of GPU work
@@ -146,8 +143,8 @@ class LaunchCheck final : public TraceCheck {
 
 }  // namespace
 
-std::unique_ptr<TraceCheck> make_launch_check() {
-  return std::make_unique<LaunchCheck>();
+std::unique_ptr<TraceCheck> make_launch_check(ProblemLog& problems) {
+  return std::make_unique<LaunchCheck>(problems);
 }
 
 }  // namespace rangefinder

@@ -17,20 +17,21 @@ namespace {
 /// Older ones are not checked.
 class PlacementCheck final : public TraceCheck {
  public:
-  void line(const Line& line, ProblemLog& problems) override {
-    problems_ = &problems;
+  using TraceCheck::TraceCheck;
+
+  void line(const Line& line) override {
     std::visit([this](const auto& record) { check(record); }, line);
   }
 
-  void finish(const TraceFacts& facts, ProblemLog& problems) override {
+  void finish(const TraceFacts& facts) override {
     // Ranges that do not fit into the table of paths have no path of their own.
     if (facts.lost(Loss::nvtx_too_deep) + facts.lost(Loss::paths_folded) != 0) return;
     for (const auto& [number, thread] : threads_) {
       if (thread.other_paths == 0 || thread.several_domains) continue;
-      problems.add_at(facts.folder, "nesting",
-                      std::to_string(thread.other_paths) + " ranges of thread " + std::to_string(number) +
-                          " have a different path than the lines in them (one is range " +
-                          std::to_string(thread.example) + ")");
+      problems_.add_at(facts.folder, "nesting",
+                       std::to_string(thread.other_paths) + " ranges of thread " + std::to_string(number) +
+                           " have a different path than the lines in them (one is range " +
+                           std::to_string(thread.example) + ")");
     }
   }
 
@@ -122,9 +123,9 @@ class PlacementCheck final : public TraceCheck {
 
   void compare(const Open& seen, const Closed& range) {
     const auto report = [&](const std::string& text) {
-      problems_->add("nesting", text + " range " + std::to_string(range.id) + ", which is open from " +
-                                    std::to_string(range.start_ns) + " to " + std::to_string(range.end_ns) +
-                                    " ns on thread " + std::to_string(range.thread));
+      problems_.add("nesting", text + " range " + std::to_string(range.id) + ", which is open from " +
+                                   std::to_string(range.start_ns) + " to " + std::to_string(range.end_ns) +
+                                   " ns on thread " + std::to_string(range.thread));
     };
     // TimeCheck reports a range that ends before it starts.
     const bool inside = seen.first_ns >= range.start_ns && seen.last_ns <= range.end_ns;
@@ -144,13 +145,12 @@ class PlacementCheck final : public TraceCheck {
     // A node of a graph may have the path of its capture instead.
     if (work.captured || !launch.used || launch.correlation != work.correlation) return;
     if (work.range == launch.range && work.path == launch.path) return;
-    problems_->add("nesting",
-                   "range " + std::to_string(work.range) + " and path " + std::to_string(work.path) +
-                       " are not those of the launch with correlation " + std::to_string(work.correlation) +
-                       ": range " + std::to_string(launch.range) + ", path " + std::to_string(launch.path));
+    problems_.add("nesting",
+                  "range " + std::to_string(work.range) + " and path " + std::to_string(work.path) +
+                      " are not those of the launch with correlation " + std::to_string(work.correlation) +
+                      ": range " + std::to_string(launch.range) + ", path " + std::to_string(launch.path));
   }
 
-  ProblemLog* problems_ = nullptr;
   std::vector<Closed> closed_;                    // by id
   std::vector<Launch> launches_;                  // by correlation
   std::unordered_map<std::uint64_t, Open> open_;  // used, without a line so far
@@ -159,8 +159,8 @@ class PlacementCheck final : public TraceCheck {
 
 }  // namespace
 
-std::unique_ptr<TraceCheck> make_placement_check() {
-  return std::make_unique<PlacementCheck>();
+std::unique_ptr<TraceCheck> make_placement_check(ProblemLog& problems) {
+  return std::make_unique<PlacementCheck>(problems);
 }
 
 }  // namespace rangefinder

@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/read/read_ledger.h"
 
 namespace rangefinder {
 
@@ -26,16 +27,24 @@ class ProblemLog {
 
   /// Sets the place of all problems that add() adds from now on.
   void at(const LinePlace& place) { place_ = place; }
-  void add(const char* kind, const std::string& text);
+  void add(const char* kind, const std::string& text) {
+    keep({place_.file == nullptr ? std::string() : place_.file->string(), place_.number, kind, text});
+  }
   /// Adds a problem of the whole `file`.
-  void add_at(const std::string& file, const char* kind, const std::string& text);
+  void add_at(const std::string& file, const char* kind, const std::string& text) {
+    keep({file, 0, kind, text});
+  }
 
   [[nodiscard]] const std::vector<Problem>& first() const noexcept { return first_; }
   [[nodiscard]] const std::map<std::string, std::uint64_t>& by_kind() const noexcept { return by_kind_; }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
  private:
-  void keep(Problem problem);
+  void keep(Problem problem) {
+    ++count_;
+    ++by_kind_[problem.kind];
+    if (first_.size() < max_kept_) first_.push_back(std::move(problem));
+  }
 
   std::size_t max_kept_;
   LinePlace place_;

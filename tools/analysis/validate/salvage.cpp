@@ -13,10 +13,10 @@
 
 #include "schema/key_names.h"
 #include "schema/write_line.h"
-#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/read/line_times.h"
 #include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/path_depths.h"
+#include "tools/analysis/read/read_ledger.h"
 #include "tools/analysis/read/segment_lines.h"
 #include "tools/analysis/validate/salvage_ledger.h"
 #include "tools/analysis/validate/trace_check.h"
@@ -105,48 +105,56 @@ void copy_summary(const fs::path& from, const fs::path& to) {
   copy.close();
 }
 
-/// Keeps a line if it does not end before it starts, if it is no path of too many levels, and if all ids that
-/// it refers to are defined.
-class LineSieve {
+/// Copies the lines of a trace, except those that cannot be kept and the old end line. Throws Missing if what
+/// is left is no trace of one process.
+class SalvageCopy {
  public:
-  void segment(const SegmentFile& segment) { identity_->segment(segment, problems_); }
+  explicit SalvageCopy(const TraceFolder& trace) : read_(trace, false) {}
+
+  void segment(const SegmentFile& segment, const fs::path& to) {
+    SegmentLines lines(segment.path);
+    NewFile copy(to);
+    LinePlace place{&segment.path, 0};
+    std::string_view text;
+    Line line;
+    identity_->segment(segment.path);
+    while (lines.next(text)) {
+      const bool readable = !lines.torn() && reader_.read(text, line);
+      if (!readable || !keeps(line)) {
+        ledger.drop_line(readable);
+        continue;
+      }
+      if (std::holds_alternative<EndRecord>(line)) continue;
+      place.number = lines.number();
+      beginning_.line(line, place);
+      read_.line(line, place);
+      ledger.add(line);
+      copy.write(text);
+      copy.write("\n");
+    }
+    copy.close();
+  }
+  [[nodiscard]] const ReadSummary& read() noexcept { return read_.summary(); }
+
+  SalvageLedger ledger;
+
+ private:
+  /// Not if it ends before it starts, is a path of too many levels, or refers to ids that are not defined.
   [[nodiscard]] bool keeps(const Line& line) {
     if (times_of(line).reversed()) return false;
     if (const auto* const path = std::get_if<PathRecord>(&line); path && !depths_.take(*path)) return false;
     const std::uint64_t before = problems_.count();
-    identity_->line(line, problems_);
+    identity_->line(line);
     return problems_.count() == before;
   }
 
- private:
-  std::unique_ptr<TraceCheck> identity_ = make_identity_check();
-  PathDepths depths_;
+  LineReader reader_;  // owns texts of the ledger's
   ProblemLog problems_{0};
+  std::unique_ptr<TraceCheck> identity_ = make_identity_check(problems_);
+  PathDepths depths_;
+  TraceBeginning beginning_;
+  ReadLedger read_;
 };
-
-/// Copies all lines to keep, except the old end line.
-void copy_segment(const SegmentFile& segment, const fs::path& to, LineSieve& sieve, SalvageLedger& ledger,
-                  Salvage& out) {
-  SegmentLines lines(segment.path);
-  LineReader reader;
-  NewFile copy(to);
-  std::string_view text;
-  Line line;
-  sieve.segment(segment);
-  while (lines.next(text)) {
-    const bool readable = !lines.torn() && reader.read(text, line);
-    if (!readable || !sieve.keeps(line)) {
-      ledger.drop_line(readable);
-      continue;
-    }
-    if (std::holds_alternative<EndRecord>(line)) continue;
-    ledger.add(line);
-    ++out.kept;
-    copy.write(text);
-    copy.write("\n");
-  }
-  copy.close();
-}
 
 void append_end(const fs::path& segment, const EndRecord& end) {
   std::string text;
@@ -160,12 +168,11 @@ void append_end(const fs::path& segment, const EndRecord& end) {
 /// Throws if the program may still be writing: its files must not be replaced.
 void refuse_running_program(const TraceFolder& trace, const Validation& before) {
   if (before.problems.by_kind().count("no-end") == 0) return;
-  const Header header = load_trace(trace).header;
   char host[256] = {};
-  if (gethostname(host, sizeof host - 1) != 0 || header.host != host) return;
-  if (!fs::exists("/proc/" + std::to_string(header.pid))) return;
-  throw Missing("process " + std::to_string(header.pid) + " may still write to " + trace.folder.string() +
-                "\n  Wait until it ends, or write to a new folder with --out.");
+  if (gethostname(host, sizeof host - 1) != 0 || !before.header || before.header->host != host) return;
+  if (!fs::exists("/proc/" + std::to_string(before.header->pid))) return;
+  throw Missing("process " + std::to_string(before.header->pid) + " may still write to " +
+                trace.folder.string() + "\n  Wait until it ends, or write to a new folder with --out.");
 }
 
 /// The last segment with lines, for the end line. A program killed just after it created a segment leaves
@@ -181,15 +188,13 @@ fs::path last_with_lines(const TraceFolder& trace, const fs::path& to) {
 }
 
 void write_all(const TraceFolder& trace, const fs::path& to, Salvage& out) {
-  SalvageLedger ledger;
-  ledger.miss_lines(out.before.missing_lines);
-  LineSieve sieve;
-  for (const SegmentFile& segment : trace.segments) {
-    copy_segment(segment, to / plain_name(segment.path), sieve, ledger, out);
-  }
-  out.dropped = ledger.dropped();
-  const TraceTotals totals = load_trace(open_trace_folder(to));
-  append_end(last_with_lines(trace, to), ledger.end(totals.totals.truth(), last_own_cost(trace.folder)));
+  SalvageCopy copy(trace);
+  copy.ledger.miss_lines(out.before.missing_lines);
+  for (const SegmentFile& segment : trace.segments) copy.segment(segment, to / plain_name(segment.path));
+  TraceBeginning::end(trace, copy.read());
+  out.kept = copy.read().lines;
+  out.dropped = copy.ledger.dropped();
+  append_end(last_with_lines(trace, to), copy.ledger.end(last_own_cost(trace.folder)));
   if (trace.has_summary) copy_summary(trace.folder / kSummaryFile, to / kSummaryFile);
 }
 

@@ -32,6 +32,7 @@ void SalvageLedger::add(const Line& line) {
     ++count->second;
   }
   std::visit([this](const auto& record) { take(record); }, line);
+  fold_.add(line);
 }
 
 void SalvageLedger::take(const LaunchRecord& launch) {
@@ -104,12 +105,13 @@ std::uint64_t SalvageLedger::open_counter_ranges() const {
   return open;
 }
 
-EndRecord SalvageLedger::end(const CopyTruth& truth, const OwnCost& own_cost) const {
+EndRecord SalvageLedger::end(const OwnCost& own_cost) {
+  fold_.finish();
   EndRecord end;
   end.at_ns = last_ns_;
   end.reason = "salvaged";
   end.records.assign(lines_.begin(), lines_.end());
-  end.truth = truth;
+  end.truth = totals_.totals.truth();
   end.own_cost = own_cost;
   std::uint64_t without_record = exact_kernels_.size() - exact_kernels_.count_shared(kernel_records_);
   for (std::size_t i = 0; i < kKinds; ++i) {

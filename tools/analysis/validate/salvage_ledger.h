@@ -19,6 +19,7 @@
 #include <unordered_set>
 
 #include "schema/read_line.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/timeline/id_bitmap.h"
 
 namespace rangefinder {
@@ -31,26 +32,23 @@ class SalvageLedger {
   /// Event lines that the trace lacks although they were on disk. Unreadable lines are among them.
   void miss_lines(std::uint64_t lines) { missing_ = lines; }
 
-  /// `truth` and `own_cost` are copied to the end line.
-  [[nodiscard]] EndRecord end(const CopyTruth& truth, const OwnCost& own_cost) const;
+  /// Call it after the last line. `own_cost` is copied to the end line.
+  [[nodiscard]] EndRecord end(const OwnCost& own_cost);
   [[nodiscard]] std::uint64_t dropped() const noexcept { return refused_ + unreadable_; }
 
  private:
   static constexpr std::size_t kKinds = 4;  // of WorkKind
 
-  template <typename Other>
-  void take(const Other&) {}
+  template <typename Record>
+  void take(const Record& record) {
+    if constexpr (requires { record.work; }) take_work(record.work);
+    if constexpr (requires { record.host.start_ns; }) take_host(record.host);
+  }
   void take(const LaunchRecord& launch);
   void take(const ExactRecord& exact);
   void take(const KernelRecord& record);
-  void take(const MemcpyRecord& record) { take_work(record.work); }
-  void take(const MemsetRecord& record) { take_work(record.work); }
-  void take(const GraphRecord& record) { take_work(record.work); }
   void take(const RangeRecord& range);
   void take(const CaptureRecord& capture);
-  void take(const SyncRecord& record) { take_host(record.host); }
-  void take(const AllocRecord& record) { take_host(record.host); }
-  void take(const EventRecord& record) { take_host(record.host); }
   void take(const MarkRecord& record) { use_range(record.range); }
   void take(const FlushRecord& flush);
   void take_host(const HostWork& host);
@@ -73,6 +71,8 @@ class SalvageLedger {
   std::array<std::uint64_t, kLossCauses.size()> loss_{};            // from the last heartbeat
   std::uint64_t untimed_ = 0, refused_ = 0, unreadable_ = 0, missing_ = 0;
   TimeNs last_ns_ = 0;
+  TraceTotals totals_;
+  TotalsFold fold_{totals_, nullptr};  // for the truth of copies
 };
 
 }  // namespace rangefinder

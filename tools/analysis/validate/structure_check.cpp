@@ -11,69 +11,71 @@ namespace {
 
 class StructureCheck final : public TraceCheck {
  public:
-  void segment(const SegmentFile& segment, ProblemLog&) override {
-    has_number_ = segment_number(segment.path, file_number_);
+  using TraceCheck::TraceCheck;
+
+  void segment(const std::filesystem::path& file) override {
+    has_number_ = segment_number(file, file_number_);
     begun_ = false;
     has_header_ = false;
   }
 
-  void line(const Line& line, ProblemLog& problems) override {
+  void line(const Line& line) override {
     const bool is_header = std::holds_alternative<Header>(line);
     if (!std::exchange(begun_, true) && !is_header) {
-      problems.add("header", "the segment does not begin with a header but with a \"" +
-                                 std::string(line_kind(line)) + "\" line");
+      problems_.add("header", "the segment does not begin with a header but with a \"" +
+                                  std::string(line_kind(line)) + "\" line");
     }
     if (is_header && std::exchange(has_header_, true)) ++second_headers_;
-    if (ended_) problems.add("end", "a line after the end line");
-    if (const auto* header = std::get_if<Header>(&line)) check(*header, problems);
-    if (const auto* flush = std::get_if<FlushRecord>(&line)) check(*flush, problems);
+    if (ended_) problems_.add("end", "a line after the end line");
+    if (const auto* header = std::get_if<Header>(&line)) check(*header);
+    if (const auto* flush = std::get_if<FlushRecord>(&line)) check(*flush);
     ended_ = ended_ || std::holds_alternative<EndRecord>(line);
   }
 
-  void finish(const TraceFacts& facts, ProblemLog& problems) override {
+  void finish(const TraceFacts& facts) override {
     // After a failed write the writer repeats the header and all names in the same file.
     if (second_headers_ != 0 && !facts.lines_lost()) {
-      problems.add_at(facts.folder, "header",
-                      std::to_string(second_headers_) + " headers in the middle of a segment");
+      problems_.add_at(facts.folder, "header",
+                       std::to_string(second_headers_) + " headers in the middle of a segment");
     }
   }
 
  private:
-  void check(const Header& header, ProblemLog& problems) {
+  void check(const Header& header) {
     if (has_number_ && header.segment != file_number_) {
-      problems.add("segment", "the header has segment " + std::to_string(header.segment) +
-                                  ", the file name " + std::to_string(file_number_));
+      problems_.add("segment", "the header has segment " + std::to_string(header.segment) +
+                                   ", the file name " + std::to_string(file_number_));
     }
     if (!first_) {
       first_ = header;
     } else {
-      compare(header, problems);
+      compare(header);
     }
   }
 
-  void compare(const Header& header, ProblemLog& problems) const {
+  void compare(const Header& header) const {
     if (header.pid != first_->pid || header.host != first_->host) {
-      problems.add("header", "this segment is from process " + std::to_string(header.pid) + " on " +
-                                 header.host + ", the first is from " + std::to_string(first_->pid) + " on " +
-                                 first_->host);
+      problems_.add("header", "this segment is from process " + std::to_string(header.pid) + " on " +
+                                  header.host + ", the first is from " + std::to_string(first_->pid) +
+                                  " on " + first_->host);
     }
     if (header.base_unix_ns != first_->base_unix_ns ||
         header.base_monotonic_ns != first_->base_monotonic_ns) {
-      problems.add("header", "the base of the clocks differs from that of the first segment");
+      problems_.add("header", "the base of the clocks differs from that of the first segment");
     }
   }
 
-  void check(const FlushRecord& flush, ProblemLog& problems) {
+  void check(const FlushRecord& flush) {
     if (last_flush_) {
       if (flush.at_ns < last_flush_->at_ns)
-        problems.add("flush", "a heartbeat is older than the previous one");
+        problems_.add("flush", "a heartbeat is older than the previous one");
       if (flush.records < last_flush_->records) {
-        problems.add("flush", "records decreased from " + std::to_string(last_flush_->records) + " to " +
-                                  std::to_string(flush.records));
+        problems_.add("flush", "records decreased from " + std::to_string(last_flush_->records) + " to " +
+                                   std::to_string(flush.records));
       }
       for (std::size_t i = 0; i < kLossCauses.size(); ++i) {
         if (flush.loss[i] < last_flush_->loss[i]) {
-          problems.add("flush", std::string("the loss ") + kLossCauses[i].name + " decreased");
+          problems_.add("flush", std::string("the loss ") + kLossCauses[i].name + " decreased");
         }
       }
     }
@@ -92,8 +94,8 @@ class StructureCheck final : public TraceCheck {
 
 }  // namespace
 
-std::unique_ptr<TraceCheck> make_structure_check() {
-  return std::make_unique<StructureCheck>();
+std::unique_ptr<TraceCheck> make_structure_check(ProblemLog& problems) {
+  return std::make_unique<StructureCheck>(problems);
 }
 
 }  // namespace rangefinder

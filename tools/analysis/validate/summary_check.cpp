@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/validate/summary_check.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "schema/key_names.h"
+#include "schema/sample_record.h"
+#include "tools/analysis/read/line_times.h"
 #include "tools/analysis/tables/rows_json.h"
-#include "tools/analysis/validate/sampled_summary_check.h"
 
 namespace rangefinder {
 namespace {
@@ -23,6 +25,8 @@ constexpr std::array kModuleFields{"calls",         "kernels",         "gpu_ns",
 constexpr std::array kKernelFields{"count", "total_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"};
 
 constexpr std::array kCopyFields{"count", "bytes", "total_ns"};
+constexpr std::array kByteKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
+constexpr std::array kByteColumns{kSampleDramRead, kSampleDramWrite, kSampleL2};
 
 bool is_bytes(std::string_view field) {
   return field == "dram_read_bytes" || field == "dram_write_bytes" || field == "l2_bytes";
@@ -37,7 +41,7 @@ void add_row(Rows& rows, const std::string& name, const Object& row,
   const bool sampled = source != row.end() && *source == "sampled";
   for (const char* const field : fields) {
     const auto it = row.find(field);
-    if (sampled && is_bytes(field)) continue;  // sampled: check_sampled_summary() compares the sums
+    if (sampled && is_bytes(field)) continue;  // sampled: compare_samples() compares the sums
     values[field] += it != row.end() && it->is_number_integer() ? it->template get<std::uint64_t>() : 0;
   }
   const auto copies = row.find("memcpy_bytes");
@@ -182,9 +186,67 @@ bool lines_lost(const TraceTotals& trace) {
   return lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) + lost(Loss::record_sink_errors) > 0;
 }
 
-}  // namespace
+std::uint64_t number(const json& object, const char* key) {
+  if (!object.is_object()) return 0;
+  const auto it = object.find(key);
+  return it != object.end() && it->is_number_integer() ? it->get<std::uint64_t>() : 0;
+}
 
-std::string check_summary(const TraceTotals& trace, ProblemLog& problems) {
+json member(const json& object, const char* key) {
+  return object.is_object() ? object.value(key, json()) : json();
+}
+
+/// Exact bytes replace a module's sampled ones, which the summary then does not have.
+bool shows_exact_bytes(const json& summary) {
+  const auto is_exact = [](const json& row) { return member(row, "bytes_source") == "exact"; };
+  const json modules = member(summary, "modules");
+  return is_exact(member(summary, "outside")) || std::any_of(modules.begin(), modules.end(), is_exact);
+}
+
+/// The sum of attributed and unattributed bytes in the summary, without bytes estimated for lost samples.
+SampleSums::Bytes distributed_bytes(const json& summary, const json& samples) {
+  SampleSums::Bytes sums{};
+  const auto add = [&](const json& row) {
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += number(row, kByteKeys[c]);
+  };
+  const auto is_sampled = [](const json& row) { return member(row, "bytes_source") == "sampled"; };
+  const json modules = member(summary, "modules");
+  for (const json& row : modules) {
+    if (number(row, "depth") == 1 && is_sampled(row)) add(row);
+  }
+  if (const json outside = member(summary, "outside"); is_sampled(outside)) add(outside);
+  add(member(samples, "unattributed"));
+  const json estimated = member(samples, "estimated");
+  for (std::size_t c = 0; c < sums.size(); ++c) sums[c] -= number(estimated, kByteKeys[c]);
+  return sums;
+}
+
+/// No sampled byte is lost: the samples' bytes equal those in the summary, and these equal the sum over
+/// outermost modules, work outside of any range and unattributed bytes.
+void compare_samples(const std::string& file, const SampleSums& found, const json& summary,
+                     ProblemLog& problems) {
+  const json samples = member(summary, "samples");
+  const auto compare = [&](const std::string& what, std::uint64_t in_summary, std::uint64_t sum,
+                           const char* where) {
+    if (in_summary == sum) return;
+    problems.add_at(file, "summary",
+                    what + " of samples: " + std::to_string(in_summary) + " in the summary, " +
+                        std::to_string(sum) + where);
+  };
+  compare("count", number(samples, "count"), found.count, " in the trace");
+  compare("idle", number(samples, "idle"), found.idle, " in the trace");
+  const json all = member(samples, "all");
+  const SampleSums::Bytes distributed = distributed_bytes(summary, samples);
+  const bool exact = shows_exact_bytes(summary);
+  for (std::size_t c = 0; c < kByteKeys.size(); ++c) {
+    const std::uint64_t in_summary = number(all, kByteKeys[c]);
+    compare(kByteKeys[c], in_summary, found.bytes[c], " in the trace");
+    if (!exact)
+      compare(kByteKeys[c], in_summary, distributed[c], " in its modules, outside of them and unattributed");
+  }
+}
+
+std::string compare_summary(const TraceTotals& trace, const SampleSums& samples, ProblemLog& problems) {
   if (!lines_lost(trace)) compare_truth(trace, problems);
   const std::string file = (trace.files.folder / "summary.json").string();
   if (!trace.files.has_summary) return "there is no summary.json to compare with";
@@ -206,9 +268,42 @@ std::string check_summary(const TraceTotals& trace, ProblemLog& problems) {
   compare_copies(file, trace, summary, problems);
   compare_loss(file, trace, summary, problems);
   if (trace.samples_lines != 0 || summary.contains("samples")) {
-    check_sampled_summary(trace.files, file, summary, problems);
+    compare_samples(file, samples, summary, problems);
   }
   return {};
+}
+
+}  // namespace
+
+void SampleSums::add(const SamplesRecord& samples) {
+  for (const SampleRun& run : samples.runs) count += run.count;
+  idle += samples.idle_samples;
+  for (std::size_t c = 0; c < kByteColumns.size(); ++c) {
+    std::uint64_t units = samples.idle_units[kByteColumns[c]];
+    for (const std::uint32_t value : samples.columns[kByteColumns[c]]) units += value;
+    bytes[c] += units * kSampleUnitBytes;
+  }
+}
+
+void SummaryCheck::line(const Line& line) {
+  if (const auto* const samples = std::get_if<SamplesRecord>(&line)) samples_.add(*samples);
+  if (times_of(line).reversed()) return broken();
+  if (const auto* const header = std::get_if<Header>(&line)) {
+    if (!first_) first_ = *header;
+    refused_ = refused_ || header->pid != first_->pid || header->host != first_->host ||
+               header->base_unix_ns != first_->base_unix_ns;
+  }
+  refused_ = refused_ || !first_;
+  if (!refused_) fold_.add(line);
+}
+
+std::string SummaryCheck::finish(const TraceFolder& files, const ReadSummary& read, ProblemLog& problems) {
+  if (refused_) return {};
+  fold_.finish();
+  trace_.files = files;
+  trace_.read = read;
+  if (trace_.end) trace_.loss = trace_.end->loss;
+  return compare_summary(trace_, samples_, problems);
 }
 
 }  // namespace rangefinder

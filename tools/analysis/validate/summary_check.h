@@ -2,8 +2,13 @@
 //
 // Compares summary.json with its trace: the totals that the application computed while it ran must equal
 // those that the tools compute from the lines. The same for the truth in the end line.
+//
+//   each line ─▶ line() ─▶ totals, sums of samples ─▶ finish() ═ summary.json
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tools/analysis/model/trace_totals.h"
@@ -11,8 +16,30 @@
 
 namespace rangefinder {
 
-/// Reads `trace.files.folder`/summary.json. Compares only a final summary with a complete trace. Returns "",
-/// or a sentence with the reason why it did not compare.
-[[nodiscard]] std::string check_summary(const TraceTotals& trace, ProblemLog& problems);
+struct SampleSums {
+  using Bytes = std::array<std::uint64_t, 3>;  ///< DRAM read, DRAM written, L2
+  std::uint64_t count = 0, idle = 0;
+  Bytes bytes{};
+  void add(const SamplesRecord& samples);
+};
+
+class SummaryCheck {
+ public:
+  void line(const Line& line);
+  /// A line that reports cannot read.
+  void broken() { refused_ = refused_ || !first_; }
+  /// Compares only a final summary with a complete trace, and nothing with a trace that reports refuse, as it
+  /// has no header or is of several processes: the other checks say so. Returns "", or a sentence with the
+  /// reason why it did not compare.
+  [[nodiscard]] std::string finish(const TraceFolder& files, const ReadSummary& read, ProblemLog& problems);
+  [[nodiscard]] const std::optional<Header>& first_header() const noexcept { return first_; }
+
+ private:
+  TraceTotals trace_;
+  TotalsFold fold_{trace_, nullptr};
+  SampleSums samples_;
+  std::optional<Header> first_;
+  bool refused_ = false;
+};
 
 }  // namespace rangefinder

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/analysis/findings/findings.h"
+#include "tools/analysis/overview/opening.h"
 #include "tools/analysis/tables/rows_json.h"
 
 namespace rangefinder {
@@ -102,17 +103,6 @@ void put_samples(OrderedJson& summary, const TraceTotals& trace, const RowValues
   if (OrderedJson truth = truth_object(values.truth()); !truth.is_null()) summary["truth"] = std::move(truth);
 }
 
-/// Passes the lines of load_trace() to the rules.
-class FindingsReader final : public Section {
- public:
-  void line(const Line& line) override { rules_.line(line); }
-  std::vector<Table> tables(const SectionInput&) override { return {}; }
-  std::vector<Finding> findings(const SectionInput& input) { return rules_.findings(input); }
-
- private:
-  FindingRules rules_;
-};
-
 bool was_sampled(const OrderedJson& summary) {
   const auto process = summary.find("process");
   const bool requested = process != summary.end() && process->is_object() &&
@@ -120,7 +110,7 @@ bool was_sampled(const OrderedJson& summary) {
   return requested || summary.contains("samples");
 }
 
-std::string complete(const fs::path& folder, std::uint64_t max_bytes) {
+std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeOpening& see) {
   const fs::path file = folder / "summary.json";
   std::ifstream stream(file);
   OrderedJson summary = OrderedJson::parse(stream, nullptr, false);
@@ -132,17 +122,20 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes) {
            std::string(was_sampled(summary) ? ", and sampled bytes are those of the last live summary" : "") +
            "; `rangefinder report` computes them";
   }
-  FindingsReader rules;
-  const TraceTotals trace = load_trace(with_recorded_paths(traces.front()), nullptr, &rules);
+  WholeTrace whole(traces.front(), OpeningReader::kColumns);
+  const TraceTotals& trace = whole.totals();
+  const Opening opening = opening_of(whole);
+  if (see) see(trace, opening);
   const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
   if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0) {
     if (!was_sampled(summary)) return {};
     return "the trace is not complete, so bytes are those of the last live summary";
   }
-  const RowValues values = load_row_values(trace);
-  const SectionView view;
-  summary["findings"] = findings_json(rules.findings({trace, values, view}));
-  if (values.sampled() != nullptr) put_samples(summary, trace, values);
+  summary["findings"] = findings_json(opening.findings);
+  if (whole.values().sampled() != nullptr) {
+    const WholeTrace::Recorded recorded(whole);  // as in the rest of the summary
+    put_samples(summary, recorded.totals, recorded.values);
+  }
   summary.erase("live");
   if (!replace_file(file, document_text(summary))) return "summary.json could not be replaced";
   return {};
@@ -150,9 +143,9 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes) {
 
 }  // namespace
 
-std::string complete_summary(const fs::path& folder, std::uint64_t max_bytes) {
+std::string complete_summary(const fs::path& folder, std::uint64_t max_bytes, const SeeOpening& see) {
   try {
-    return complete(folder, max_bytes);
+    return complete(folder, max_bytes, see);
   } catch (const std::exception& error) {
     return std::string("the summary was not completed: ") + error.what();
   }

@@ -3,14 +3,17 @@
 // Completes summary.json after the program ended, with unmixed sampled bytes and the findings of the rules.
 //
 //   summary.json (live bytes, no findings) ──────── ─┐
-//   trace beside it ─▶ read once ─▶ FindingRules ───┼▶ summary.json: findings
-//                           └─▶ SampledTrace ─────────┴▶ modules, outside, kernels, samples, truth
+//   trace beside it ─▶ WholeTrace, read once ──────┴▶ summary.json: findings; of a sampled trace also
+//   modules,
+//                                                                    outside, kernels, samples, truth
 //
+// Findings name modules as reports show them, modules are those that were recorded.
 // Leaves the file unchanged if the trace does not have all lines that the summary counts.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace rangefinder {
@@ -18,8 +21,15 @@ namespace rangefinder {
 /// A larger trace is not read again when the program ends, because the user waits for the prompt.
 inline constexpr std::uint64_t kMaxBytesToRead = 1'000'000'000;
 
-/// Returns the reason if something was not completed, otherwise "". Never throws because of file contents.
+struct TraceTotals;
+struct Opening;
+
+using SeeOpening = std::function<void(const TraceTotals&, const Opening&)>;
+
+/// Returns the reason if something was not completed, otherwise "". `see` gets the trace that was read for
+/// it. Never throws because of file contents.
 [[nodiscard]] std::string complete_summary(const std::filesystem::path& folder,
-                                           std::uint64_t max_bytes = kMaxBytesToRead);
+                                           std::uint64_t max_bytes = kMaxBytesToRead,
+                                           const SeeOpening& see = {});
 
 }  // namespace rangefinder

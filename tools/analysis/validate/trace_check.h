@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,28 +41,39 @@ struct TraceFacts {
 
 class TraceCheck {
  public:
+  /// `problems` must outlive this.
+  explicit TraceCheck(ProblemLog& problems) : problems_(problems) {}
   virtual ~TraceCheck() = default;
-  virtual void segment(const SegmentFile&, ProblemLog&) {}
-  virtual void line(const Line& line, ProblemLog& problems) = 0;
-  virtual void finish(const TraceFacts&, ProblemLog&) {}
+  /// Called before the first line of each segment.
+  virtual void segment(const std::filesystem::path&) {}
+  virtual void line(const Line& line) = 0;
+  virtual void finish(const TraceFacts&) {}
+
+ protected:
+  ProblemLog& problems_;
 };
 
+using MakeCheck = std::unique_ptr<TraceCheck> (*)(ProblemLog&);
 /// Headers, heartbeats, the end line.
-[[nodiscard]] std::unique_ptr<TraceCheck> make_structure_check();
+[[nodiscard]] std::unique_ptr<TraceCheck> make_structure_check(ProblemLog& problems);
 /// Ids resolve within the segment, parents come first, one id has one content.
-[[nodiscard]] std::unique_ptr<TraceCheck> make_identity_check();
+[[nodiscard]] std::unique_ptr<TraceCheck> make_identity_check(ProblemLog& problems);
 /// Nothing ends before it starts; work without times is in the ledger.
-[[nodiscard]] std::unique_ptr<TraceCheck> make_time_check();
+[[nodiscard]] std::unique_ptr<TraceCheck> make_time_check(ProblemLog& problems);
 /// Push/pop ranges of a thread nest.
-[[nodiscard]] std::unique_ptr<TraceCheck> make_nesting_check();
+[[nodiscard]] std::unique_ptr<TraceCheck> make_nesting_check(ProblemLog& problems);
 /// Lines with a range lie inside it; GPU work has the range of its launch.
-[[nodiscard]] std::unique_ptr<TraceCheck> make_placement_check();
+[[nodiscard]] std::unique_ptr<TraceCheck> make_placement_check(ProblemLog& problems);
 /// One launch per correlation id, a launch for every piece of GPU work, and a kernel line for every exact
 /// kernel. The number of launches with records equals that of the ledger.
-[[nodiscard]] std::unique_ptr<TraceCheck> make_launch_check();
+[[nodiscard]] std::unique_ptr<TraceCheck> make_launch_check(ProblemLog& problems);
 /// The line of a counter range counts the launches that share it.
-[[nodiscard]] std::unique_ptr<TraceCheck> make_counter_range_check();
+[[nodiscard]] std::unique_ptr<TraceCheck> make_counter_range_check(ProblemLog& problems);
 /// The counts of the end line equal those of the lines; launched = recorded + exact + lost.
-[[nodiscard]] std::unique_ptr<TraceCheck> make_ledger_check();
+[[nodiscard]] std::unique_ptr<TraceCheck> make_ledger_check(ProblemLog& problems);
+/// In the order in which they report.
+inline constexpr std::array<MakeCheck, 8> kMakeChecks{
+    make_structure_check, make_identity_check, make_time_check,          make_nesting_check,
+    make_placement_check, make_launch_check,   make_counter_range_check, make_ledger_check};
 
 }  // namespace rangefinder

@@ -15,26 +15,19 @@ namespace {
 /// The kind of the problem of a trace that lacks lines which were on disk.
 constexpr const char* kIncomplete = "incomplete";
 
-class Validator final : public TraceVisitor {
+/// Passes the lines to all checks.
+class Validator {
  public:
   explicit Validator(ProblemLog& problems) : problems_(problems) {
-    checks_.push_back(make_structure_check());
-    checks_.push_back(make_identity_check());
-    checks_.push_back(make_time_check());
-    checks_.push_back(make_nesting_check());
-    checks_.push_back(make_placement_check());
-    checks_.push_back(make_launch_check());
-    checks_.push_back(make_counter_range_check());
-    checks_.push_back(make_ledger_check());
+    for (const MakeCheck make : kMakeChecks) checks_.push_back(make(problems));
   }
 
-  void segment(const SegmentFile& segment) override {
-    for (const auto& check : checks_) check->segment(segment, problems_);
-  }
-
-  void line(const Line& line, const LinePlace& place) override {
+  void line(const Line& line, const LinePlace& place) {
     begun_ = true;
     if (foreign_) return;
+    if (std::exchange(segment_, place.file) != place.file) {
+      for (const auto& check : checks_) check->segment(*place.file);
+    }
     problems_.at(place);
     if (const auto* flush = std::get_if<FlushRecord>(&line)) facts_.loss = flush->loss;
     if (const auto* end = std::get_if<EndRecord>(&line)) {
@@ -42,32 +35,35 @@ class Validator final : public TraceVisitor {
       facts_.end = *end;
       facts_.loss = end->loss;
     }
-    for (const auto& check : checks_) check->line(line, problems_);
+    for (const auto& check : checks_) check->line(line);
+    summary_.line(line);
   }
 
-  void broken(std::string_view error, const LinePlace& place) override {
+  void broken(const std::string& error, const LinePlace& place) {
     if (foreign_) return;
     foreign_ = !std::exchange(begun_, true);
     problems_.at(place);
-    problems_.add("line", std::string(error));
+    problems_.add("line", error);
+    summary_.broken();
   }
-
-  [[nodiscard]] bool judges() const override { return true; }
 
   const TraceFacts& finish(const TraceFolder& trace) {
     facts_.folder = trace.folder.string();
     facts_.whole = trace.whole;
     if (foreign_) return facts_;
-    for (const auto& check : checks_) check->finish(facts_, problems_);
+    for (const auto& check : checks_) check->finish(facts_);
     return facts_;
   }
   /// The first line is not in this format, so the rest was not checked.
   [[nodiscard]] bool foreign() const noexcept { return foreign_; }
+  [[nodiscard]] SummaryCheck& summary() noexcept { return summary_; }
 
  private:
   ProblemLog& problems_;
   std::vector<std::unique_ptr<TraceCheck>> checks_;
+  SummaryCheck summary_;
   TraceFacts facts_;
+  const std::filesystem::path* segment_ = nullptr;
   bool begun_ = false;
   bool foreign_ = false;
 };
@@ -99,15 +95,6 @@ void report_ending(const ReadSummary& read, const TraceFacts& facts, bool strict
   }
 }
 
-void compare_summary(const TraceFolder& trace, Validation& out) {
-  try {
-    std::string note = check_summary(load_trace(with_recorded_paths(trace)), out.problems);
-    if (!note.empty()) out.notes.push_back(std::move(note));
-  } catch (const Missing&) {
-    // The trace has no totals to compare. The problems found before report the reason.
-  }
-}
-
 }  // namespace
 
 bool Validation::incomplete() const {
@@ -123,13 +110,19 @@ Validation validate_trace(const TraceFolder& trace, bool strict) {
   }
   LineReader reader;
   Validator validator(out.problems);
-  const ReadSummary read = read_trace(trace, reader, validator);
+  const ReadSummary read = read_lines(
+      trace, reader, [&](const Line& line, const LinePlace& place) { validator.line(line, place); },
+      [&](const std::string& error, const LinePlace& place) { validator.broken(error, place); },
+      Judge::caller);
   out.lines = read.lines;
   const TraceFacts& facts = validator.finish(trace);
+  out.header = validator.summary().first_header();
   if (read.lines == 0) out.problems.add_at(out.place, "header", "this trace has no complete line");
   if (validator.foreign()) return out;
   report_ending(read, facts, strict, out);
-  if (trace.whole && read.lines > 0) compare_summary(trace, out);
+  if (!trace.whole || read.lines == 0) return out;
+  const std::string note = validator.summary().finish(trace, read, out.problems);
+  if (!note.empty()) out.notes.push_back(note);
   return out;
 }
 

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Validates a trace over all of its segments: the structure (every line is in the format), the content
-// (trace_check.h), and the summary beside it.
+// Validates a trace over all of its segments, in one pass: the structure (every line is in the format), the
+// content (trace_check.h), and the summary beside it (summary_check.h).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "schema/record.h"
 #include "tools/analysis/read/trace_files.h"
 #include "tools/analysis/validate/problem_log.h"
 
 namespace rangefinder {
 
 struct Validation {
-  std::string place;  ///< folder, or the file that the user named
+  std::string place;             ///< folder, or the file that the user named
+  std::optional<Header> header;  ///< the first
   std::uint64_t segments = 0;
   std::uint64_t lines = 0;
   ProblemLog problems;

@@ -90,7 +90,7 @@ async function start(): Promise<void> {
   try {
     const tables = await unpack<Tables>("tables");
     const named = { metrics: tables.named_metrics, topics: tables.metric_topics };
-    const traces = tables.traces.map((one, i) => new Trace(one, i, named));
+    const traces = tables.traces.map((one, i) => new Trace(one, i, named, tables.columns));
     // For two traces show the difference first.
     if (tables.diff !== undefined && location.hash === "") history.replaceState(null, "", "#view=diff");
     startState();

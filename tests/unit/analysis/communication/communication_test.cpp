@@ -54,7 +54,13 @@ class Rank {
   }
   template <typename Record>
   void show(const Record& record) {
-    log->line(Line(record));
+    if constexpr (std::is_same_v<Record, RangeRecord>) {
+      log->add_range(record);
+    } else if constexpr (std::is_same_v<Record, KernelRecord>) {
+      log->add_kernel(record);
+    } else {
+      log->add_names(Line(record));
+    }
   }
   void call(std::uint64_t id, TimeNs start, std::uint64_t bytes, std::uint32_t op = 0,
             std::uint32_t path = 1) {

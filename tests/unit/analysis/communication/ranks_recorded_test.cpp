@@ -5,6 +5,7 @@
 #include "tests/unit/analysis/queries/section_run.h"
 #include "tools/analysis/communication/rank_tables.h"
 #include "tools/analysis/findings/rank_imbalance.h"
+#include "tools/analysis/tables/whole_trace.h"
 
 namespace rangefinder {
 namespace {
@@ -15,26 +16,15 @@ std::filesystem::path recorded_rank(int rank) {
   return std::filesystem::path(RANGEFINDER_TEST_RANKS) / ("rank=" + std::to_string(rank));
 }
 
-/// Passes all lines to a log.
-class LogSection final : public Section {
- public:
-  explicit LogSection(CommunicationLog& log) : log_(log) {}
-  void line(const Line& line) override { log_.line(line); }
-  std::vector<Table> tables(const SectionInput&) override { return {}; }
-
- private:
-  CommunicationLog& log_;
-};
-
 struct RecordedRanks {
   struct One {
-    explicit One(int rank)
-        : lines(log), trace(load_trace(open_trace_folder(recorded_rank(rank)), nullptr, &lines)) {
+    explicit One(int rank) : whole(open_trace_folder(recorded_rank(rank)), CommunicationLog::kColumns) {
+      whole.each([this](const SelectedRows& rows) { log.add(rows); });
       log.finish();
     }
+    WholeTrace whole;
     CommunicationLog log;
-    LogSection lines;
-    TraceTotals trace;
+    const TraceTotals& trace = whole.totals();
   };
   One first{0}, second{1};
 };

@@ -24,7 +24,7 @@ double idle_share(double workers, double copy_ms) {
 }
 
 TEST_CASE("only the naive transpose has uncoalesced stores, 32 sectors instead of 4") {
-  const auto found = recorded("case_transpose");
+  const auto found = found_in("case_transpose");
 
   // The recording has sectors of the naive transpose and of the tiled one, whose stores are coalesced.
   REQUIRE(count(found, "uncoalesced_stores") == 1);
@@ -38,7 +38,7 @@ TEST_CASE("only the naive transpose has uncoalesced stores, 32 sectors instead o
 }
 
 TEST_CASE("the padded transpose has no bank conflicts and is bound by DRAM") {
-  const auto found = recorded("case_transpose");
+  const auto found = found_in("case_transpose");
 
   // The recording has conflicts of the padded transpose only. All of them have coalesced loads.
   REQUIRE(ids(found) == Ids{"memory_bound", "uncoalesced_stores"});
@@ -50,7 +50,7 @@ TEST_CASE("the padded transpose has no bank conflicts and is bound by DRAM") {
 }
 
 TEST_CASE("copies of set-up are shown on request, after what a loop costs") {
-  const auto found = recorded("case_transpose", true);
+  const auto found = found_in("case_transpose", true);
 
   REQUIRE(found.size() == 4);
   CHECK(found[1].id == "memory_bound");
@@ -62,7 +62,7 @@ TEST_CASE("copies of set-up are shown on request, after what a loop costs") {
 }
 
 TEST_CASE("matrix products in FP32 are found with the saving of tensor cores, and in their module") {
-  const Finding math = required(recorded("case_gemm_fp32"), "fp32_math");
+  const Finding math = required(found_in("case_gemm_fp32"), "fp32_math");
 
   CHECK(math.where == "gemm/fp32/*");
   CHECK(math.kernel.find("SimtEngine") != std::string::npos);
@@ -73,12 +73,12 @@ TEST_CASE("matrix products in FP32 are found with the saving of tensor cores, an
 
 TEST_CASE("what a benchmark does around its products is not their fault") {
   // The host checks the products while the GPU waits, and copies them, in a range that is opened once.
-  CHECK(recorded("case_gemm_tensor").empty());
-  CHECK(required(recorded("case_gemm_tensor", true), "idle_in_range").where == "gemm");
+  CHECK(found_in("case_gemm_tensor").empty());
+  CHECK(required(found_in("case_gemm_tensor", true), "idle_in_range").where == "gemm");
 }
 
 TEST_CASE("a GPU with one loader is idle for the computed share") {
-  const auto found = recorded("case_starved_one");
+  const auto found = found_in("case_starved_one");
 
   REQUIRE(ids(found) == Ids{"idle_in_range", "pageable_or_synchronous_copies"});
   const Finding copies = required(found, "pageable_or_synchronous_copies");
@@ -95,17 +95,17 @@ TEST_CASE("a GPU with one loader is idle for the computed share") {
 }
 
 TEST_CASE("batches from pageable memory are found, batches from pinned memory are not") {
-  const Finding copies = required(recorded("case_starved_one"), "pageable_or_synchronous_copies");
+  const Finding copies = required(found_in("case_starved_one"), "pageable_or_synchronous_copies");
 
   CHECK(copies.where == "iteration/copy");
   check_evidence(copies, {{"pageable", 59},  // the first iteration warms up
                           {"bytes", 59 * 39'321'600.0},
                           {"bytes_per_s", Approx(8.86e9).epsilon(0.01)}});
-  CHECK(find(recorded("case_starved_pinned"), "pageable_or_synchronous_copies") == nullptr);
+  CHECK(find(found_in("case_starved_pinned"), "pageable_or_synchronous_copies") == nullptr);
 }
 
 TEST_CASE("a GPU with eight loaders is idle for the smaller computed share") {
-  const auto found = recorded("case_starved_pinned");
+  const auto found = found_in("case_starved_pinned");
 
   // Its step is a kernel of one block, which is a wait and no grid that could be larger.
   REQUIRE(ids(found) == Ids{"idle_in_range"});
@@ -115,7 +115,7 @@ TEST_CASE("a GPU with eight loaders is idle for the smaller computed share") {
 }
 
 TEST_CASE("unfused attention is found with the bytes of its scores, fused attention is not") {
-  const auto found = recorded("case_attention");
+  const auto found = found_in("case_attention");
 
   REQUIRE(ids(found) == Ids{"attention_scores", "tail_wave"});
   REQUIRE(count(found, "attention_scores") == 1);
@@ -129,7 +129,7 @@ TEST_CASE("unfused attention is found with the bytes of its scores, fused attent
 }
 
 TEST_CASE("the last wave of unfused attention is half empty") {
-  const Finding tail = required(recorded("case_attention"), "tail_wave");
+  const Finding tail = required(found_in("case_attention"), "tail_wave");
 
   CHECK(tail.where == "attention/unfused");
   check_evidence(
@@ -139,7 +139,7 @@ TEST_CASE("the last wave of unfused attention is half empty") {
 }
 
 TEST_CASE("RT-DETR with unfused attention writes scores in its decoder and its encoder") {
-  const auto found = recorded("rtdetr_unfused");
+  const auto found = found_in("rtdetr_unfused");
 
   REQUIRE(count(found, "attention_scores") == 2);
   const Finding decoder = required(found, "attention_scores");
@@ -152,16 +152,16 @@ TEST_CASE("RT-DETR with unfused attention writes scores in its decoder and its e
   REQUIRE(encoder != found.end());
   CHECK(number(*encoder, "times") == 4);
   // The warm-up has them too.
-  CHECK(count(recorded("rtdetr_unfused", true), "attention_scores") == 4);
+  CHECK(count(found_in("rtdetr_unfused", true), "attention_scores") == 4);
 }
 
 TEST_CASE("RT-DETR with fused attention, measured with two alternating metric sets, writes no scores") {
-  CHECK(find(recorded("rtdetr_rotated"), "attention_scores") == nullptr);
+  CHECK(find(found_in("rtdetr_rotated"), "attention_scores") == nullptr);
 }
 
 TEST_CASE(
     "a decoder that replays a graph is below the DRAM peak, by layer, and has chains of short kernels") {
-  const auto found = recorded("decoder_sampled");
+  const auto found = found_in("decoder_sampled");
 
   REQUIRE(found.front().id == "graph_below_peak");
   CHECK(found.front().where == "decode/layer *");
@@ -169,7 +169,7 @@ TEST_CASE(
   const Finding chains = required(found, "small_graph_kernels");
   CHECK(chains.where == "decode/layer *");
   check_evidence(chains, {{"chains", 20 * 24 * 4}, {"kernels", 20 * 24 * 8}});
-  CHECK(find(recorded("decoder_exact"), "graph_below_peak") == nullptr);  // bytes of whole replays
+  CHECK(find(found_in("decoder_exact"), "graph_below_peak") == nullptr);  // bytes of whole replays
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // of PyTorch, cuBLAS and this repository.
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
-#include "tools/analysis/findings/rule.h"
+#include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/tables/kernel_kinds.h"
 
 namespace rangefinder {

@@ -7,7 +7,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
-#include "tools/analysis/findings/stall_cures.h"
+#include "tools/analysis/findings/stall_advice.h"
 
 namespace rangefinder {
 namespace {
@@ -119,22 +119,22 @@ TEST_CASE("stalls of a grid under half a wave are those of a small problem") {
 TEST_CASE("every stall has a fix, but those that are no wait or have many reasons") {
   std::set<std::string> without;
   for (const NamedMetric& metric : named_metrics()) {
-    if (metric.topic == MetricTopic::stalls && find_stall_cure(metric.name) == nullptr)
+    if (metric.topic == MetricTopic::stalls && find_stall_advice(metric.name) == nullptr)
       without.insert(metric.name);
   }
 
   CHECK(without == std::set<std::string>{"stall_selected", "stall_not_selected", "stall_math_pipe_throttle",
                                          "stall_misc"});
-  for (const StallCure& cure : stall_cures()) CHECK(find_named_metric(cure.metric) != nullptr);
+  for (const StallAdvice& advice : stall_advice()) CHECK(find_named_metric(advice.metric) != nullptr);
 }
 
 TEST_CASE("docs/findings.md has the table of stalls and their fixes") {
   std::ifstream file(RANGEFINDER_DOCS "/findings.md");
   const std::string docs((std::istreambuf_iterator<char>(file)), {});
 
-  for (const StallCure& cure : stall_cures()) {
-    const std::string row = std::string("| ") + find_named_metric(cure.metric)->title + " | " + cure.waits +
-                            " | " + cure.cure + " |\n";
+  for (const StallAdvice& advice : stall_advice()) {
+    const std::string row = std::string("| ") + find_named_metric(advice.metric)->title + " | " +
+                            advice.waits + " | " + advice.fix + " |\n";
     CAPTURE(row);
     CHECK(docs.find(row) != std::string::npos);
   }

@@ -5,6 +5,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
+#include "tests/unit/analysis/queries/section_run.h"
 #include "tools/analysis/findings/rank_imbalance.h"
 #include "tools/analysis/model/selection.h"
 
@@ -87,15 +88,9 @@ TEST_CASE("without findings the text has one line") {
 }
 
 TEST_CASE("the section shows one row per finding, and their evidence in JSON") {
-  const auto section = make_findings_section({});
-  const auto trace =
-      load_trace(open_trace_folder(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / "hf_rtdetr_trace"),
-                 nullptr, section.get());
-  const RowValues values(trace);
-  const SectionView view;
-
-  const Table table = section->tables({trace, values, view}).front();
-  const auto json = section->json({trace, values, view});
+  const SectionRun run("findings", std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / "hf_rtdetr_trace");
+  const Table table = run.made->tables(run.input()).front();
+  const auto json = run.made->json(run.input());
 
   CHECK(table.rows.size() == json["findings"].size());
   CHECK(json["findings"][0]["evidence"]["kernels_per_repetition"] == 1198);
@@ -109,15 +104,11 @@ TEST_CASE("iterations come from the whole trace, even if only a part of it was s
   made.write();
   SelectionOptions selected;
   selected.window = {28'000'000, 60'000'000};  // the last three
-  const TraceFolder files = open_trace_folder(made.folder.path());
 
-  const auto section = make_findings_section({});
-  Selection selection(selected, files);
-  const auto trace = load_trace(files, &selection, section.get());
-  const RowValues values(trace);
-  const auto found = section->json({trace, values, {}})["findings"];
+  const SectionRun run("findings", made.folder.path(), {}, selected);
+  const auto found = run.made->json(run.input())["findings"];
 
-  REQUIRE(trace.kernels == 3);
+  REQUIRE(run.trace().kernels == 3);
   REQUIRE(found.size() == 1);
   CHECK(found[0]["id"] == "idle_in_range");
   CHECK(found[0]["evidence"]["repetitions"] == 5);
@@ -130,7 +121,7 @@ struct Rank : MadeTrace {
     const auto name = add_name("attention(float*)"), config = add_config(grid_of(4096, 256));
     add(1, name, config, 1'000'000, us * 1'000);
     write();
-    totals = load_trace(open_trace_folder(folder.path()));
+    totals = load_totals(open_trace_folder(folder.path()));
   }
   TraceTotals totals;
 };

@@ -2,12 +2,15 @@
 //
 // All recordings at once: the finding that each must have first, the rules that each fires, and what must
 // hold of every finding.
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
-#include "tools/analysis/findings/rule.h"
+#include "tests/unit/analysis/queries/section_run.h"
+#include "tools/analysis/findings/finding_context.h"
 
 namespace rangefinder {
 namespace {
@@ -27,7 +30,7 @@ const std::vector<First> kFirst{
     {"case_transpose", "uncoalesced_stores", "transpose/naive"},
     {"case_transpose_metrics", "uncoalesced_stores", "transpose/naive"},
     {"copy_storm", "pageable_or_synchronous_copies", "copy_storm/d2h_pageable"},
-    {"decoder_exact", "unfused_chain", "decode/layer *"},
+    {"decoder_exact", "small_graph_kernels", "decode/layer *"},
     {"decoder_sampled", "graph_below_peak", "decode/layer *"},
     {"eval_rtdetr_exact", "unfused_chain",
      "iterations*/model/backbone/model/encoder/stages/*/layers/*/layer/*/normalization"},
@@ -50,7 +53,7 @@ const std::vector<First> kFirst{
 const std::vector<Finding>& all_of(const std::string& recording) {
   static std::map<std::string, std::vector<Finding>> known;
   const auto [at, is_new] = known.try_emplace(recording);
-  if (is_new) at->second = recorded(recording, true);
+  if (is_new) at->second = found_in(recording, true);
   return at->second;
 }
 
@@ -70,23 +73,42 @@ std::set<std::string> fired(const std::string& recording) {
   for (const Finding& finding : all_of(recording)) {
     out.insert(finding.id);
     const std::string also = text(finding, "also");
-    for (const RuleFacts& rule : rule_table()) {
+    for (const Rule& rule : rule_table()) {
       if (also.find(std::string(rule.id) + " (") != std::string::npos) out.insert(std::string(rule.id));
     }
   }
   return out;
 }
 
-TEST_CASE("a rule is experimental if and only if no recording fires it") {
-  std::map<std::string, std::string> by_rule;  // a recording that fires it
+TEST_CASE("a rule fires on the recordings of its row; without any it fires on none") {
+  std::map<std::string, std::set<std::string>> firing;  // recordings, by rule
   for (const First& one : kFirst) {
-    for (const std::string& id : fired(one.recording)) by_rule.emplace(id, one.recording);
+    for (const std::string& id : fired(one.recording)) firing[id].insert(one.recording);
   }
 
-  for (const RuleFacts& rule : rule_table()) {
-    const std::string id(rule.id);
-    INFO(id << " fires on " << (by_rule.count(id) != 0 ? by_rule[id] : "none"));
-    CHECK(rule.recorded == (by_rule.count(id) != 0));
+  for (const Rule& rule : rule_table()) {
+    const std::set<std::string>& found = firing[std::string(rule.id)];
+    for (const std::string_view recording : rule.recordings) {
+      INFO(rule.id << " on " << recording);
+      CHECK(found.count(std::string(recording)) == 1);
+    }
+    INFO(rule.id << " fires on " << (found.empty() ? "none" : *found.begin()));
+    CHECK(rule.experimental() == found.empty());
+  }
+}
+
+TEST_CASE("docs/findings.md has each rule in the section of its topic") {
+  std::ifstream file(RANGEFINDER_DOCS "/findings.md");
+  const std::string docs((std::istreambuf_iterator<char>(file)), {});
+
+  for (const Rule& rule : rule_table()) {
+    INFO(rule.id);
+    const std::size_t section = docs.find("\n## " + std::string(rule.heading()) + "\n");
+    REQUIRE(section != std::string::npos);
+    const std::size_t row = docs.find("`" + std::string(rule.id) + "`", section);
+    CHECK(row < docs.find("\n## ", section + 1));
+    const std::string line = docs.substr(docs.rfind('\n', row) + 1, 3);
+    CHECK(line == "| `");
   }
 }
 
@@ -112,7 +134,7 @@ void check_time(const TraceTotals& trace, const Iterations& iterations, const Fi
   const auto [first, last] = trace.totals.gpu_span();
   CHECK(*finding.saving_ns <= finding.of_ns);
   CHECK(finding.share.value_or(0) <= 1);
-  const bool of_gpu = !rule_facts(finding.id).of_host;
+  const bool of_gpu = !rule_named(finding.id).of_host();
   if (of_gpu) CHECK(*finding.saving_ns <= module_ns(trace, finding.where));
   if (!of_gpu && !finding.saving_each_ns) CHECK(*finding.saving_ns <= elapsed_ns(first, last));
   if (!finding.saving_each_ns || iterations.instances.empty()) return;
@@ -126,8 +148,9 @@ void check_time(const TraceTotals& trace, const Iterations& iterations, const Fi
 TEST_CASE("no saving exceeds the time that it is about: the span, an iteration, the module") {
   for (const First& one : kFirst) {
     const auto files = open_trace_folder(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / one.recording);
-    const TraceTotals trace = load_trace(files);
-    const Iterations iterations = find_iterations(files, "");
+    const WholeTrace whole(files, {});
+    const TraceTotals& trace = whole.totals();
+    const Iterations& iterations = whole.iterations();
     for (const Finding& finding : all_of(one.recording)) {
       INFO(one.recording << ": " << finding.title);
       check_time(trace, iterations, finding);
@@ -148,7 +171,7 @@ TEST_CASE("every finding is a complete statement with evidence and a next step, 
       CHECK(finding.evidence.size() >= 3);
       CHECK_FALSE(finding.next_step.empty());
       CHECK_FALSE(finding.next_step.ends_with("."));
-      if (!finding.outside) CHECK(causes.emplace(finding.where, rule_facts(finding.id).cause).second);
+      if (!finding.outside) CHECK(causes.emplace(finding.where, rule_named(finding.id).cause).second);
       const bool same_part = i > 0 && found[i - 1].outside == finding.outside;
       if (same_part) CHECK(found[i - 1].saving_ns.value_or(0) >= finding.saving_ns.value_or(0));
       if (i > 0) CHECK((finding.outside || !found[i - 1].outside));
@@ -157,11 +180,8 @@ TEST_CASE("every finding is a complete statement with evidence and a next step, 
 }
 
 TEST_CASE("rules that lack data say what they need") {
-  const auto section = make_findings_section({});
-  const auto trace =
-      load_trace(open_trace_folder(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / "hf_rtdetr_trace"),
-                 nullptr, section.get());
-  const auto json = section->json({trace, RowValues(trace), {}});
+  const SectionRun run("findings", std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / "hf_rtdetr_trace");
+  const auto json = run.made->json(run.input());
 
   std::map<std::string, std::string> needs;
   for (const auto& one : json["cannot_tell"]) needs[one["id"]] = one["needs"];

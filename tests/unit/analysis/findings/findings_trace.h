@@ -3,7 +3,7 @@
 // Traces for the tests of findings: synthetic with the sizes of an H200, or recorded on one.
 //
 //   MadeTrace trace;  trace.repeat(5, [&](TimeNs at) { … return end; });  trace.found() ─▶ Findings
-//   recorded("multi_stream")                                               ─▶ Findings of golden lines
+//   found_in("multi_stream")                                               ─▶ Findings of golden lines
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,9 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tests/unit/analysis/tables/expected.h"
+#include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/findings.h"
+#include "tools/analysis/tables/whole_trace.h"
 
 namespace rangefinder::test {
 
@@ -67,20 +69,16 @@ inline void check_evidence(const Finding& finding, std::initializer_list<Expecte
 
 /// `all`: also those of set-up and warm-up.
 inline std::vector<Finding> findings_of(const std::filesystem::path& folder, bool all = false) {
-  struct Rules final : Section {
-    FindingRules rules;
-    void line(const Line& line) override { rules.line(line); }
-    std::vector<Table> tables(const SectionInput&) override { return {}; }
-  } rules;
-  const TraceTotals trace = load_trace(open_trace_folder(folder), nullptr, &rules);
-  const RowValues values = load_row_values(trace);
+  WholeTrace trace(open_trace_folder(folder), FindingFacts::kColumns);
+  FindingRules rules(trace.iterations());
+  rules.read([&trace](const auto& see) { trace.each(see); });
   SectionView view;
   view.all = all;
-  return rules.rules.findings({trace, values, view});
+  return rules.findings({trace.totals(), trace.values(), view});
 }
 
 /// The findings of the golden lines of tests/replay/NAME.
-inline std::vector<Finding> recorded(const std::string& name, bool all = false) {
+inline std::vector<Finding> found_in(const std::string& name, bool all = false) {
   return findings_of(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / name, all);
 }
 

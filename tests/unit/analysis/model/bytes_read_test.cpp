@@ -1,46 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sections and comparisons read the files of a trace once.
-#include <functional>
 #include <string>
 
 #include "tests/catch.h"
+#include "tests/unit/analysis/model/bytes_read.h"
 #include "tests/unit/analysis/model/trace_rows.h"
 #include "tests/unit/analysis/queries/section_run.h"
+#include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tools/analysis/diff/iteration_series.h"
+#include "tools/analysis/diff/kernel_comparison.h"
+#include "tools/analysis/overview/opening.h"
+#include "tools/analysis/queries/section_kinds.h"
+#include "tools/analysis/read/missing.h"
 #include "tools/analysis/read/read_progress.h"
+#include "tools/analysis/validate/summary_rewrite.h"
+#include "tools/analysis/validate/validation.h"
+#include "tools/export/export_format.h"
 
 namespace rangefinder::bytes_read_test {
 namespace {
 
+using test::check_once;
 using test::golden;
 
 constexpr const char* kRecordings[]{"rtdetr_unfused", "multi_stream", "decoder_exact"};
-constexpr const char* kSections[]{"modules",    "kernels", "kernel",   "metrics",  "roofline", "idle",
-                                  "gpu",        "streams", "launches", "memcpy",   "memory",   "sync",
-                                  "iterations", "layers",  "loss",     "overhead", "monitor"};
-
-struct BytesRead {
-  std::uint64_t bytes = 0;   ///< of segments; if there is more than one pass, of the last
-  std::uint64_t passes = 0;  ///< over the segments
-};
-
-BytesRead bytes_read(const std::function<void()>& query) {
-  read_progress.begin(0);
-  const std::uint64_t before = read_progress.passes();
-  query();
-  return {read_progress.done(), read_progress.passes() - before};
-}
-
-/// One pass, of at most 1 % more than the files have.
-void check_once(const std::filesystem::path& folder, const std::function<void()>& query) {
-  const auto size = static_cast<double>(bytes_of(open_trace_folder(folder)));
-  const BytesRead read = bytes_read(query);
-  CHECK(read.passes == 1);
-  CHECK(static_cast<double>(read.bytes) >= size);
-  CHECK(static_cast<double>(read.bytes) <= 1.01 * size);
-}
-
 void read_section(const std::string& section, const std::filesystem::path& folder,
                   const SectionView& view = {}, const SelectionOptions& selected = {}) {
   const test::SectionRun run(section, folder, view, selected);
@@ -58,7 +42,8 @@ SelectionOptions any_kernel() {
 
 TEST_CASE("each section reads a trace once") {
   for (const char* const recording : kRecordings) {
-    for (const std::string section : kSections) {
+    for (const SectionKind& kind : section_kinds()) {
+      const std::string section(kind.name);
       CAPTURE(recording, section);
       const bool one_kernel = section == "kernel";
       SectionView view;
@@ -94,6 +79,29 @@ TEST_CASE("sections of a selection read a trace once") {
   }
 }
 
+TEST_CASE("the check for captures reads a trace once") {
+  SectionView view;
+  view.check = true;
+  check_once(golden("decoder_exact"), [&] { read_section("graphs", golden("decoder_exact"), view); });
+}
+
+TEST_CASE("the summary, the findings and what `run` shows of a trace take one reading") {
+  for (const char* const recording : kRecordings) {
+    CAPTURE(recording);
+    const test::TemporaryFolder copy;
+    std::filesystem::copy(golden(recording), copy.path(), std::filesystem::copy_options::recursive);
+    test::write_file(copy.path() / "summary.json", "{}");
+    std::string opening;
+
+    check_once(copy.path(), [&] {
+      static_cast<void>(complete_summary(
+          copy.path(), kMaxBytesToRead,
+          [&](const auto& trace, const auto& of) { opening = opening_text(trace, of, {}); }));
+    });
+    CHECK_FALSE(opening.empty());
+  }
+}
+
 TEST_CASE("sections of a sampled trace read it once, as its header announces the samples", "[.large]") {
   const auto folder = golden("decoder_sampled");
 
@@ -109,6 +117,34 @@ TEST_CASE("a comparison reads each side once") {
     };
 
     check_once(golden(recording), load);
+  }
+}
+
+TEST_CASE("validate reads a trace once") {
+  for (const char* const recording : kRecordings) {
+    CAPTURE(recording);
+
+    check_once(golden(recording),
+               [&] { CHECK(validate_trace(open_trace_folder(golden(recording)), true).valid()); });
+  }
+}
+
+TEST_CASE("two kernels of one trace are compared in one reading") {
+  check_once(golden("rtdetr_unfused"), [] {
+    CHECK_THROWS_AS(compare_kernels(open_trace_folder(golden("rtdetr_unfused")), "none", "none"), Missing);
+  });
+}
+
+TEST_CASE("exports of sums read a trace once, others twice") {
+  const test::TemporaryFolder out;
+  for (const ExportFormat& format : export_formats()) {
+    CAPTURE(format.name);
+    const bool sums = format.name == "prometheus" || format.name == "speedscope";
+    ExportRequest request;
+    request.traces = {open_trace_folder(golden("decoder_exact"))};
+    request.out = out.path() / format.name;
+
+    CHECK(test::bytes_read([&] { static_cast<void>(format.write(request)); }).passes == (sums ? 1 : 2));
   }
 }
 

@@ -67,23 +67,19 @@ struct EveryForm : test::TraceOnDisk {
 
 /// Work and samples as they are in the file.
 std::vector<std::string> work_and_samples(const TraceFolder& files) {
-  struct Visitor final : TraceVisitor {
-    std::vector<std::string> out;
-    void line(const Line& line, const LinePlace&) override {
-      const TraceRows::Table table = TraceRows::table_of(line);
-      if (table == TraceRows::kWork || table == TraceRows::kSamples)
-        out.push_back(plain_lines::content_of(line));
-    }
-    void broken(std::string_view, const LinePlace&) override {}
-  } visitor;
+  std::vector<std::string> out;
   LineReader reader;
-  static_cast<void>(read_trace(files, reader, visitor));
-  return std::move(visitor.out);
+  static_cast<void>(rangefinder::read_lines(files, reader, [&](const Line& line, const LinePlace&) {
+    const TraceRows::Table table = TraceRows::table_of(line);
+    if (table == TraceRows::kWork || table == TraceRows::kSamples)
+      out.push_back(plain_lines::content_of(line));
+  }));
+  return out;
 }
 
 }  // namespace
 
-TEST_CASE("chunks have the records that read_trace gives, of every recording") {
+TEST_CASE("chunks have the records that read_lines gives, of every recording") {
   for (const auto& recording : all_recordings()) {
     CAPTURE(recording.filename());
     const TraceFolder files = open_trace_folder(recording);
@@ -92,7 +88,7 @@ TEST_CASE("chunks have the records that read_trace gives, of every recording") {
   }
 }
 
-TEST_CASE("chunks have the records that read_trace gives, of every recording in the writer's form") {
+TEST_CASE("chunks have the records that read_lines gives, of every recording in the writer's form") {
   for (const auto& recording : all_recordings()) {
     CAPTURE(recording.filename());
     const Rewritten trace(recording);

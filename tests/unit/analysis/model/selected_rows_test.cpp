@@ -75,21 +75,15 @@ bool is_row(TraceRows::Table table) {
 }
 
 TraceRows taken_lines(const TraceFolder& files, const SelectionOptions& options, bool all_ranges) {
-  struct Visitor final : TraceVisitor {
-    Visitor(Selection selects, bool all) : selection(std::move(selects)), all_ranges(all) {}
-    void line(const Line& line, const LinePlace&) override {
-      const TakenLine taken = selection.take(line);
-      if (taken.line == nullptr || !(taken.in_range || all_ranges)) return;
-      if (is_row(TraceRows::table_of(line))) out.add(*taken.line, mark(!taken.is_rest));
-    }
-    void broken(std::string_view, const LinePlace&) override {}
-    Selection selection;
-    bool all_ranges;
-    TraceRows out;
-  } visitor(Selection(options, files), all_ranges);
+  Selection selection(options, files);
+  TraceRows out;
   LineReader reader;
-  static_cast<void>(read_trace(files, reader, visitor));
-  return std::move(visitor.out);
+  static_cast<void>(rangefinder::read_lines(files, reader, [&](const Line& line, const LinePlace&) {
+    const TakenLine taken = selection.take(line);
+    if (taken.line == nullptr || !(taken.in_range || all_ranges)) return;
+    if (is_row(TraceRows::table_of(line))) out.add(*taken.line, mark(!taken.is_rest));
+  }));
+  return out;
 }
 
 /// Passes the selected rows of all chunks to `see`.

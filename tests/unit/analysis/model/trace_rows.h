@@ -161,28 +161,25 @@ inline std::string summary_text(const ReadSummary& read) {
 
 /// As the verbs that show a trace read its lines.
 inline ReadOutcome read_lines(const TraceFolder& files) {
-  struct Visitor final : TraceVisitor {
-    ReadOutcome out;
-    TraceBeginning beginning;
-
-    void line(const Line& line, const LinePlace& place) override {
-      beginning.line(line, place);
-      out.rows.add(line);
-    }
-    void broken(std::string_view error, const LinePlace& place) override {
-      beginning.broken(error, place);
-      if (out.first_broken.empty()) out.first_broken = place_text(place) + std::string(error);
-    }
-  } visitor;
+  ReadOutcome out;
+  TraceBeginning beginning;
   LineReader reader;
+  const auto see = [&](const Line& line, const LinePlace& place) {
+    beginning.line(line, place);
+    out.rows.add(line);
+  };
+  const auto broken = [&](const std::string& error, const LinePlace& place) {
+    beginning.broken(error, place);
+    if (out.first_broken.empty()) out.first_broken = place_text(place) + error;
+  };
   try {
-    const ReadSummary read = read_trace(files, reader, visitor);
+    const ReadSummary read = rangefinder::read_lines(files, reader, see, broken);
     TraceBeginning::end(files, read);
-    visitor.out.summary = summary_text(read);
+    out.summary = summary_text(read);
   } catch (const Missing& error) {
-    visitor.out.refusal = error.what();
+    out.refusal = error.what();
   }
-  return std::move(visitor.out);
+  return out;
 }
 
 /// All columns of one pass over the chunks.

@@ -204,30 +204,4 @@ TEST_CASE("a trace without segments is refused with how to get them") {
   CHECK_THROWS_WITH(Trace(open_trace_folder(folder.path()), {}), Catch::Contains("no trace-*.ndjson"));
 }
 
-TEST_CASE("totals of chunks are those of lines, of every recording") {
-  for (const auto& recording : test::all_recordings()) {
-    CAPTURE(recording.filename());
-    const TraceFolder files = open_trace_folder(recording);
-    Trace rows(files, {.columns = TotalsFold::kColumns});
-    Selection all;
-    const TraceTotals columns = load_totals(rows, all), lines = load_trace(files);
-    const auto text = [](const TraceTotals& totals) {
-      std::string out;
-      const auto add = [&out](std::uint64_t value) { out += std::to_string(value) + " "; };
-      for (const std::uint64_t count :
-           {totals.kernels, totals.copies, totals.memsets, totals.ranges, totals.samples_lines})
-        add(count);
-      add(static_cast<std::uint64_t>(totals.last_ns));
-      for (const PathTotals& row : totals.rows()) {
-        out += "\n" + totals.path_text(row.path) + ": ";
-        for (const std::uint64_t value : {row.calls, row.kernels, row.gpu_ns, row.gpu_ns_exclusive})
-          add(value);
-      }
-      return out;
-    };
-
-    CHECK(text(columns) == text(lines));
-  }
-}
-
 }  // namespace rangefinder::trace_test

@@ -38,11 +38,11 @@ class SectionRun {
 
   SectionRun(const std::string& section, const std::filesystem::path& folder, const SectionView& wanted = {},
              const SelectionOptions& selected = {})
-      : view(wanted), made(find_section(section)->make(view)) {
+      : view(wanted), made(find_section(section, view.check)->make(view)) {
     TraceFolder files = open_trace_folder(folder);
     if (section != "kernel") files.iteration_range = view.name;
     const SectionReadOptions options{.selected = selected, .samples = true, .total = view.total};
-    reading = std::make_unique<SectionReading>(files, *find_section(section), *made, options);
+    reading = std::make_unique<SectionReading>(files, *find_section(section, view.check), *made, options);
     tables = shown_tables(made->tables(input()), &Outputs::markdown, {});
   }
 

@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 #include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/read/missing.h"
+#include "tools/analysis/read/trace_reader.h"
 #include "tools/analysis/validate/salvage.h"
 #include "tools/analysis/validate/validation.h"
 
@@ -16,17 +17,9 @@ using test::TraceOnDisk;
 
 namespace {
 
-struct Counter final : TraceVisitor {
-  explicit Counter(bool judging = false) : judging_(judging) {}
-  void line(const Line& line, const LinePlace&) override {
-    kernels += std::holds_alternative<KernelRecord>(line) ? 1 : 0;
-  }
-  void broken(std::string_view, const LinePlace&) override { ++faults; }
-  [[nodiscard]] bool judges() const override { return judging_; }
+struct Counter {
+  Judge judge = Judge::reader;
   std::uint64_t kernels = 0, faults = 0;
-
- private:
-  bool judging_;
 };
 
 TraceFolder damaged_files(const TraceOnDisk& trace) {
@@ -35,13 +28,18 @@ TraceFolder damaged_files(const TraceOnDisk& trace) {
 
 ReadSummary read(const TraceOnDisk& trace, Counter& counter) {
   LineReader reader;
-  return read_trace(damaged_files(trace), reader, counter);
+  return read_lines(
+      damaged_files(trace), reader,
+      [&](const Line& line, const LinePlace&) {
+        counter.kernels += std::holds_alternative<KernelRecord>(line) ? 1 : 0;
+      },
+      [&](const std::string&, const LinePlace&) { ++counter.faults; }, counter.judge);
 }
 
 /// The message of a report: damage that it notes, or the sentence with which it refuses the trace.
 std::string reported(const TraceOnDisk& trace) {
   try {
-    return load_trace(damaged_files(trace)).read.damage;
+    return load_totals(damaged_files(trace)).read.damage;
   } catch (const Missing& error) {
     return error.what();
   }
@@ -95,10 +93,10 @@ TEST_CASE("salvage makes each damaged trace valid, or refuses it and leaves no f
   }
 }
 
-TEST_CASE("only a visitor that judges receives a line that ends before it starts") {
+TEST_CASE("only a caller that judges receives a line that ends before it starts") {
   TraceOnDisk trace;
   make_damaged(damage("kernel ends before its start"), trace);
-  Counter reports, judges(true);
+  Counter reports, judges{Judge::caller};
 
   CHECK(read(trace, reports).broken == 1);
   CHECK((reports.kernels == 1 && reports.faults == 1));
@@ -106,10 +104,10 @@ TEST_CASE("only a visitor that judges receives a line that ends before it starts
   CHECK(judges.kernels == 2);
 }
 
-TEST_CASE("a visitor that judges receives the segments of two processes") {
+TEST_CASE("a caller that judges receives the segments of two processes") {
   TraceOnDisk trace;
   make_damaged(damage("two traces in one folder"), trace);
-  Counter judges(true);
+  Counter judges{Judge::caller};
 
   CHECK(read(trace, judges).broken == 0);
 }

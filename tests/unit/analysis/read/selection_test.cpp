@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/ranks/rank_merge.h"
 #include "tools/analysis/read/missing.h"
@@ -44,9 +45,10 @@ struct ThreeIterations : TraceOnDisk {
 };
 
 TraceTotals totals_of(const TraceOnDisk& trace, const SelectionOptions& options) {
-  const TraceFolder files = open_trace_folder(trace.folder.path());
-  Selection selection(options, files);
-  return load_trace(files, &selection);
+  Trace rows(open_trace_folder(trace.folder.path()),
+             {.columns = TotalsFold::kColumns | Selection::columns(options)});
+  Selection selection(options, rows);
+  return load_totals(rows, selection);
 }
 
 TEST_CASE("the range named iteration is found, and work belongs to the one that launched it") {
@@ -162,7 +164,7 @@ TEST_CASE("spans are parsed, and invalid ones are rejected") {
 RankMerge merged(const ThreeIterations& one, const ThreeIterations& other) {
   RankMerge merge;
   for (const ThreeIterations* const rank : {&one, &other})
-    merge.add(load_trace(open_trace_folder(rank->folder.path())));
+    merge.add(load_totals(open_trace_folder(rank->folder.path())));
   return merge;
 }
 

@@ -7,6 +7,7 @@
 #include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tools/analysis/diff/iteration_series.h"
 #include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/read/iteration_names.h"
 
@@ -128,7 +129,7 @@ TEST_CASE("a name with too many dots to be levels stays one level") {
 
 TEST_CASE("ten iterations of dotted modules are one tree with ten calls") {
   const NamedModules trace;
-  const TraceTotals totals = load_trace(trace.files());
+  const TraceTotals totals = load_totals(trace.files());
   const std::vector<PathTotals> rows = totals.totals.paths();
 
   CHECK(rows.size() == 7);  // iterations*, model, backbone, res_layers, 0, 1; outside of any range
@@ -145,7 +146,7 @@ TEST_CASE("ten iterations of dotted modules are one tree with ten calls") {
 
 TEST_CASE("paths as recorded are still in the trace") {
   const NamedModules trace;
-  const TraceTotals totals = load_trace(with_recorded_paths(trace.files()));
+  const TraceTotals totals = load_totals(with_recorded_paths(trace.files()));
   CHECK(totals.totals.paths().size() == 61);
   CHECK(totals.path_text(15) == "iterations11//model/model.backbone/model.backbone.res_layers.0");
 }
@@ -154,8 +155,9 @@ TEST_CASE("globs select paths as they are shown") {
   const NamedModules trace;
   SelectionOptions options;
   options.range = "iterations*/model/backbone/res_layers/0";
-  Selection selection(options, trace.files());
-  const TraceTotals totals = load_trace(trace.files(), &selection);
+  Trace rows(trace.files(), {.columns = TotalsFold::kColumns});
+  Selection selection(options, Iterations());
+  const TraceTotals totals = load_totals(rows, selection);
   REQUIRE(totals.rows().size() == 2);
   CHECK(totals.rows()[0].kernels == 10);
 }

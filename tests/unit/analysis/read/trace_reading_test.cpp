@@ -85,7 +85,7 @@ TEST_CASE("names that a second segment repeats are not counted twice") {
                  end};
   trace.write(1);
 
-  const TraceTotals totals = load_trace(open_trace_folder(trace.folder.path()));
+  const TraceTotals totals = load_totals(open_trace_folder(trace.folder.path()));
 
   CHECK(totals.gpus.size() == 1);
   CHECK(totals.kernels == 3);
@@ -147,7 +147,7 @@ TEST_CASE("a compressed segment reads like a plain one") {
   trace.write();
   compress(trace.segment());
 
-  const TraceTotals totals = load_trace(open_trace_folder(trace.folder.path()));
+  const TraceTotals totals = load_totals(open_trace_folder(trace.folder.path()));
 
   CHECK(totals.kernels == 2);
   CHECK(totals.end);

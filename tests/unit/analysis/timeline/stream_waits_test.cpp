@@ -124,12 +124,12 @@ TEST_CASE("all nodes of a graph belong to its launch") {
 namespace {
 
 /// All lines of a trace in memory.
-struct Held final : TraceVisitor {
+struct Held {
   std::vector<GpuWork> works;
   std::vector<EventRecord> events;
   std::unordered_map<std::uint32_t, HostWork> launches;
   StreamWaits waits;
-  void line(const Line& line, const LinePlace&) override {
+  void line(const Line& line) {
     if (const auto* const work = gpu_work(line)) {
       works.push_back(*work);
       waits.add(*work);
@@ -143,7 +143,6 @@ struct Held final : TraceVisitor {
       waits.add(*event);
     }
   }
-  void broken(std::string_view, const LinePlace&) override {}
 
   /// The definition, computed from all lines for each wait.
   std::uint64_t exposed_of(const EventRecord& wait) const {
@@ -178,7 +177,8 @@ struct Held final : TraceVisitor {
 TEST_CASE("every wait of a recording with four streams agrees with the definition") {
   LineReader reader;
   Held held;
-  static_cast<void>(read_trace(open_trace_folder(test::recorded("multi_stream")), reader, held));
+  static_cast<void>(read_lines(open_trace_folder(test::recorded("multi_stream")), reader,
+                               [&held](const Line& line, const LinePlace&) { held.line(line); }));
   std::vector<std::uint64_t> expected;
   for (const EventRecord& event : held.events) {
     if (event.wait) expected.push_back(held.exposed_of(event));

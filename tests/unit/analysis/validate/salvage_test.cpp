@@ -36,7 +36,7 @@ struct Salvaged {
     INFO(shown(result.after));
     CHECK(result.done);
   }
-  [[nodiscard]] TraceTotals totals() const { return load_trace(open_trace_folder(place)); }
+  [[nodiscard]] TraceTotals totals() const { return load_totals(open_trace_folder(place)); }
   [[nodiscard]] std::uint64_t lost(Loss cause) const {
     return totals().loss[static_cast<std::size_t>(cause)];
   }

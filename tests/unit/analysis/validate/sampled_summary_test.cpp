@@ -54,8 +54,10 @@ struct SampledOnDisk : TraceOnDisk {
 
 TEST_CASE("sampled and unattributed bytes add up to the samples' bytes") {
   const SampledOnDisk trace;
-  const TraceTotals totals = test::written_totals(trace);
-  const RowValues values = load_row_values(totals);
+  trace.write();
+  WholeTrace whole(open_trace_folder(trace.folder.path()), {});
+  const TraceTotals& totals = whole.totals();
+  const RowValues& values = whole.values();
 
   REQUIRE(values.sampled() != nullptr);
   const std::vector<PathTotals> rows = totals.totals.paths();

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/findings/rule.h"
-#include "tools/analysis/timeline/host_timeline.h"
+#include "tools/analysis/findings/facts.h"
+#include "tools/analysis/findings/finding_context.h"
 
 namespace rangefinder {
 namespace {
@@ -21,131 +21,100 @@ namespace {
 constexpr double kMinShareOnce = 0.20;
 constexpr std::uint64_t kMinSpanOnceNs = 10'000'000;
 
-// Shorter launches are too many to keep, and do not cause long gaps.
-constexpr std::uint64_t kLongCallNs = 20'000;
-
 struct Idle {
   std::uint64_t ns = 0, gaps = 0, longest_ns = 0;
   std::uint64_t sync_ns = 0, memory_ns = 0;  ///< of ns, in calls that wait, allocate or free
 };
 
-class IdleInRange final : public FindingRule {
- public:
-  void line(const Line& line) override {
-    if (const auto* const hold = std::get_if<HoldRecord>(&line))
-      return threads_[hold->thread].add_hold(*hold);
-    if (const auto* const range = std::get_if<RangeRecord>(&line)) {
-      if (range->path == 0 || range->name != 0 || range->end_ns == kNoTime) return;
-      threads_[range->thread].add_range(range->start_ns, range->end_ns, range->path);
-    } else if (const auto* const sync = std::get_if<SyncRecord>(&line)) {
-      threads_[sync->host.thread].add_call(sync->host.start_ns, sync->host.end_ns, HostCall::sync);
-    } else if (const auto* const launch = std::get_if<LaunchRecord>(&line)) {
-      if (elapsed_ns(launch->host.start_ns, launch->host.end_ns) < kLongCallNs) return;
-      threads_[launch->host.thread].add_call(launch->host.start_ns, launch->host.end_ns, HostCall::launch);
-    } else if (const auto* const alloc = std::get_if<AllocRecord>(&line)) {
-      threads_[alloc->host.thread].add_call(alloc->host.start_ns, alloc->host.end_ns, HostCall::memory);
-    }
+/// The place "" is outside any range.
+void blame(const FindingContext& context, const LongGap& gap, std::map<std::string, Idle>& places) {
+  const auto thread = context.facts.host_threads.find(gap.thread);
+  std::map<std::string, std::uint64_t> of_gap;
+  const auto take = [&](const HostPiece& piece) {
+    if (piece.path == kHeldPath) return;
+    if (!context.loop.found() && !context.takes(piece.path)) return;
+    const std::string place = piece.path == 0 ? "" : numbers_folded(context.path_text(piece.path));
+    const std::uint64_t in_launches = piece.calls[static_cast<std::size_t>(HostCall::launch)];
+    const std::uint64_t ns = piece.ns() - std::min(piece.ns(), in_launches);
+    Idle& idle = places[place];
+    idle.ns += ns;
+    idle.sync_ns += piece.calls[static_cast<std::size_t>(HostCall::sync)];
+    idle.memory_ns += piece.calls[static_cast<std::size_t>(HostCall::memory)];
+    of_gap[place] += ns;
+  };
+  if (thread == context.facts.host_threads.end()) {
+    HostPiece piece;
+    piece.from_ns = gap.start_ns;
+    piece.to_ns = gap.end_ns;
+    take(piece);
+  } else {
+    HostTimeline::Cursor anywhere;  // not kept: the gaps of several threads alternate
+    thread->second.visit(gap.start_ns, gap.end_ns, take, anywhere);
   }
-
-  void find(const FindingContext& context, std::vector<Finding>& out) override {
-    if (!context.host_times_hold || context.span_ns == 0) return;
-    if (context.gaps.long_gaps().empty()) return;
-    for (auto& [thread, timeline] : threads_) timeline.finish();
-    std::map<std::string, Idle> places;
-    for (const LongGap& gap : context.gaps.long_gaps()) {
-      const bool inside = context.loop.holds(gap.start_ns) && context.loop.holds(gap.end_ns);
-      if (!context.loop.found() || inside != context.rest) blame(context, gap, places);
-    }
-    for (const auto& [place, idle] : heaviest(places, [](const Idle& one) { return one.ns; }))
-      report(context, idle, place, out);
+  for (const auto& [place, ns] : of_gap) {
+    ++places[place].gaps;
+    places[place].longest_ns = std::max(places[place].longest_ns, ns);
   }
+}
 
- private:
-  static constexpr double kMinShare = 0.03;  // of the iterations' time
-  /// The place "" is outside any range.
-  void blame(const FindingContext& context, const LongGap& gap, std::map<std::string, Idle>& places) const {
-    const auto thread = threads_.find(gap.thread);
-    std::map<std::string, std::uint64_t> of_gap;
-    const auto take = [&](const HostPiece& piece) {
-      if (piece.path == kHeldPath) return;
-      if (!context.loop.found() && !context.takes(piece.path)) return;
-      const std::string place = piece.path == 0 ? "" : numbers_folded(context.path_text(piece.path));
-      const std::uint64_t in_launches = piece.calls[static_cast<std::size_t>(HostCall::launch)];
-      const std::uint64_t ns = piece.ns() - std::min(piece.ns(), in_launches);
-      Idle& idle = places[place];
-      idle.ns += ns;
-      idle.sync_ns += piece.calls[static_cast<std::size_t>(HostCall::sync)];
-      idle.memory_ns += piece.calls[static_cast<std::size_t>(HostCall::memory)];
-      of_gap[place] += ns;
-    };
-    if (thread == threads_.end()) {
-      HostPiece piece;
-      piece.from_ns = gap.start_ns;
-      piece.to_ns = gap.end_ns;
-      take(piece);
-    } else {
-      HostTimeline::Cursor anywhere;  // not kept: the gaps of several threads alternate
-      thread->second.visit(gap.start_ns, gap.end_ns, take, anywhere);
-    }
-    for (const auto& [place, ns] : of_gap) {
-      ++places[place].gaps;
-      places[place].longest_ns = std::max(places[place].longest_ns, ns);
-    }
-  }
-
-  static void report(const FindingContext& context, const Idle& idle, const std::string& place,
-                     std::vector<Finding>& out) {
-    const std::uint64_t ns = idle.ns / context.gaps.gpus();
-    const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
-    const bool once = !context.loop.found() || context.rest;
-    if (share < (once ? kMinShareOnce : kMinShare)) return;
-    if (once && context.span_ns < kMinSpanOnceNs) return;
-    Finding finding;
-    finding.id = "idle_in_range";
-    finding.where = place;
-    finding.effect = place.empty() ? "The GPU is idle while the host works outside of any range"
-                                   : "leaves the GPU idle while the host works";
-    finding.saving_ns = ns;
-    finding.of_ns = ns;
-    finding.why =
-        "The GPU is idle for " + context.each_text(ns) + context.per() + ", in " +
-        three_digits(static_cast<double>(idle.gaps) / static_cast<double>(once ? 1 : context.loop.count)) +
-        " gaps of at least 100 us; the longest took " + duration_text(idle.longest_ns) + ". ";
-    const std::uint64_t waits = std::max(idle.sync_ns, idle.memory_ns);
-    finding.why += 2 * waits < idle.ns ? "The host runs its own code in that time and launches nothing."
-                   : idle.sync_ns == waits
-                       ? "The host waits for the GPU in half of it or more, and launches only afterwards."
-                       : "The host allocates or frees memory in half of it or more.";
-    finding.evidence = {
-        evidence_ns("idle_ns", "GPU idle time", ns),
-        evidence_share("share_of_time", "share of the analysed time", share),
-        evidence_ns("time_ns", once ? "time from first to last GPU work" : "time of the iterations",
-                    context.span_ns)};
-    if (!once) {
-      finding.evidence.push_back(evidence_count("repetitions", "iterations", context.loop.count));
-      finding.evidence.push_back(
-          evidence_ns("idle_ns_per_repetition", "idle time per iteration", ns / context.loop.count));
-    }
-    finding.evidence.push_back(evidence_count("gaps", "gaps of at least 100 us", idle.gaps));
-    finding.evidence.push_back(evidence_ns("longest_ns", "longest gap", idle.longest_ns));
-    finding.evidence.push_back(evidence_ns("in_sync_ns", "idle time in calls that wait", idle.sync_ns));
+void report_idle(const FindingContext& context, const Idle& idle, const std::string& place,
+                 std::vector<Finding>& out) {
+  constexpr double kMinShare = 0.03;  // of the iterations' time
+  const std::uint64_t ns = idle.ns / context.gaps.gpus();
+  const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
+  const bool once = !context.loop.found() || context.rest;
+  if (share < (once ? kMinShareOnce : kMinShare)) return;
+  if (once && context.span_ns < kMinSpanOnceNs) return;
+  Finding finding;
+  finding.id = "idle_in_range";
+  finding.where = place;
+  finding.effect = place.empty() ? "The GPU is idle while the host works outside of any range"
+                                 : "leaves the GPU idle while the host works";
+  finding.saving_ns = ns;
+  finding.of_ns = ns;
+  finding.why =
+      "The GPU is idle for " + context.each_text(ns) + context.per() + ", in " +
+      three_digits(static_cast<double>(idle.gaps) / static_cast<double>(once ? 1 : context.loop.count)) +
+      " gaps of at least 100 us; the longest took " + duration_text(idle.longest_ns) + ". ";
+  const std::uint64_t waits = std::max(idle.sync_ns, idle.memory_ns);
+  finding.why += 2 * waits < idle.ns ? "The host runs its own code in that time and launches nothing."
+                 : idle.sync_ns == waits
+                     ? "The host waits for the GPU in half of it or more, and launches only afterwards."
+                     : "The host allocates or frees memory in half of it or more.";
+  finding.evidence = {
+      evidence_ns("idle_ns", "GPU idle time", ns),
+      evidence_share("share_of_time", "share of the analysed time", share),
+      evidence_ns("time_ns", once ? "time from first to last GPU work" : "time of the iterations",
+                  context.span_ns)};
+  if (!once) {
+    finding.evidence.push_back(evidence_count("repetitions", "iterations", context.loop.count));
     finding.evidence.push_back(
-        evidence_ns("in_memory_ns", "idle time in calls that allocate or free", idle.memory_ns));
-    finding.next_step =
-        "do this host work in other threads, one iteration ahead of the GPU: load the next batch, and copy "
-        "it "
-        "from pinned memory";
-    finding.code = "torch.utils.data.DataLoader(dataset, num_workers=8, pin_memory=True)";
-    out.push_back(std::move(finding));
+        evidence_ns("idle_ns_per_repetition", "idle time per iteration", ns / context.loop.count));
   }
-
-  std::unordered_map<std::uint32_t, HostTimeline> threads_;
-};
+  finding.evidence.push_back(evidence_count("gaps", "gaps of at least 100 us", idle.gaps));
+  finding.evidence.push_back(evidence_ns("longest_ns", "longest gap", idle.longest_ns));
+  finding.evidence.push_back(evidence_ns("in_sync_ns", "idle time in calls that wait", idle.sync_ns));
+  finding.evidence.push_back(
+      evidence_ns("in_memory_ns", "idle time in calls that allocate or free", idle.memory_ns));
+  finding.next_step =
+      "do this host work in other threads, one iteration ahead of the GPU: load the next batch, and copy "
+      "it "
+      "from pinned memory";
+  finding.code = "torch.utils.data.DataLoader(dataset, num_workers=8, pin_memory=True)";
+  out.push_back(std::move(finding));
+}
 
 }  // namespace
 
-std::unique_ptr<FindingRule> make_idle_in_range_rule() {
-  return std::make_unique<IdleInRange>();
+void find_idle_in_range(const FindingContext& context, std::vector<Finding>& out) {
+  if (!context.host_times_hold || context.span_ns == 0) return;
+  std::map<std::string, Idle> places;
+  for (const LongGap& gap : context.gaps.long_gaps()) {
+    const bool inside = context.loop.holds(gap.start_ns) && context.loop.holds(gap.end_ns);
+    if (!context.loop.found() || inside != context.rest) blame(context, gap, places);
+  }
+  for (const auto& [place, idle] : heaviest(places, [](const Idle& one) { return one.ns; }))
+    report_idle(context, idle, place, out);
 }
 
 }  // namespace rangefinder

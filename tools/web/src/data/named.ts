@@ -13,8 +13,8 @@ export interface NamedMetric {
   unit: string;
   /** Also the metric set that measures it: "speed-of-light". */
   topic: string;
-  better: "higher" | "lower" | "neither";
-  meaning: string;
+  /** Title, meaning, and whether more is better. */
+  tip: string;
 }
 
 /** Values by name; of a throughput also the title of its busiest part, as NAME_part. */
@@ -86,9 +86,6 @@ export function namedText({ metric, value }: NamedValue): string {
   }
 }
 
-/** What it means, whether more is better, and the busiest part. */
-export function namedTip({ metric, part }: { metric: NamedMetric; part?: string }): string {
-  const sum = metric.unit === "bytes" ? " Of all launches together." : "";
-  const better = metric.better === "neither" ? "" : ` ${metric.better === "higher" ? "Higher" : "Lower"} is better.`;
-  return `${metric.title}: ${metric.meaning}${sum}${better}${part === undefined ? "" : ` Busiest part: ${part}.`}`;
-}
+/** What it means, and the busiest part. */
+export const namedTip = ({ metric, part }: { metric: NamedMetric; part?: string }): string =>
+  metric.tip + (part === undefined ? "" : ` Busiest part: ${part}.`);

@@ -4,7 +4,9 @@
 //
 //   4812 ─▶ "4,812"    48120000 ns ─▶ "48.1 ms"    8589934592 B ─▶ "8.59 GB"
 
-export type Unit = "text" | "count" | "ns" | "bytes" | "rate" | "share" | "factor" | "percent" | "number";
+/** Those of a Table in C++ (table.h), and FLOP/s. */
+export type Unit =
+  "text" | "count" | "ns" | "bytes" | "bytes_per_s" | "flop_per_s" | "share" | "percent" | "factor" | "number";
 
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -37,29 +39,10 @@ export const flopText = (perSecond: number): string =>
 export const rateText = (bytesPerSecond: number): string => `${threeDigits(bytesPerSecond / 1e9)} GB/s`;
 export const percentText = (part: number): string => `${(part * 100).toFixed(1)} %`;
 
-export function errorText(percent: number): string {
-  if (percent > 999) return ">999 %";
-  return `${percent.toFixed(percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0)} %`;
-}
-
 /** A number without a unit: whole, or with two significant digits at least. */
 export function plainNumber(value: number): string {
   if (Number.isInteger(value)) return countText(value);
   return Math.abs(value) < 1 ? value.toPrecision(2) : threeDigits(value);
-}
-
-/** What a table shows for a value whose error bound is above 100 %. */
-export const kNoNumber = "–";
-
-/** A value and its error; the reason in place of the error if there is no number. The same as bounded_text() in C++. */
-export function boundedText(
-  bytes: number,
-  errorPercent: number | undefined,
-  reason = "too short",
-): { value: string; error: string } {
-  if (errorPercent === undefined || bytes === 0) return { value: bytesText(bytes), error: "" };
-  if (errorPercent > 100) return { value: kNoNumber, error: reason };
-  return { value: bytesText(bytes), error: errorText(errorPercent) };
 }
 
 export function unitText(value: number, unit: Unit): string {
@@ -68,12 +51,14 @@ export function unitText(value: number, unit: Unit): string {
       return durationText(value);
     case "bytes":
       return bytesText(value);
-    case "rate":
+    case "bytes_per_s":
       return rateText(value);
+    case "flop_per_s":
+      return flopText(value);
     case "share":
       return percentText(value);
     case "percent":
-      return errorText(value);
+      return percentText(value / 100);
     case "factor":
       return `${threeDigits(value)}x`;
     case "count":

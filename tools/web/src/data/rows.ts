@@ -4,8 +4,16 @@
 // (schema/README.md). A value that was not measured is absent, never 0.
 import type { Diff } from "./diff";
 import type { HasNamed, NamedMetric } from "./named";
+import type { StatedColumn, Texts } from "../ui/stated_columns";
 
-export interface Values extends HasNamed {
+/** Of a row of modules or kernels. */
+export interface Stated {
+  /** What C++ shows in place of the formatted value: with a mark, or instead of a number. */
+  texts?: Texts;
+  top_stall?: string;
+}
+
+export interface Values extends HasNamed, Stated {
   kernels: number;
   gpu_ns?: number;
   gpu_ns_exclusive?: number;
@@ -16,12 +24,8 @@ export interface Values extends HasNamed {
   dram_write_bytes?: number;
   l2_bytes?: number;
   bytes_source?: string;
-  /** Of sampled bytes: read plus written, and each column. */
+  /** Of sampled bytes, read plus written. */
   bytes_error_pct?: number;
-  inseparable?: number; // group of paths that always run at one time
-  dram_read_error_pct?: number;
-  dram_write_error_pct?: number;
-  l2_error_pct?: number;
   /** Of exact bytes. */
   carry_over_bytes?: number;
   declared_bytes?: number;
@@ -32,6 +36,8 @@ export interface Values extends HasNamed {
   l2_bytes_per_s?: number;
   l2_peak_share?: number;
   compute_peak_share?: number;
+  /** Share of the nearest known limit: DRAM, L2 or compute. */
+  limit_share?: number;
   flop_per_dram_byte?: number;
   limiter?: string;
   memcpy_bytes?: Record<string, number>;
@@ -46,7 +52,7 @@ export interface ModuleRow extends Values {
   parent: number;
 }
 
-export interface KernelRow extends HasNamed {
+export interface KernelRow extends HasNamed, Stated {
   name: string;
   mangled?: string;
   /** Without return type, arguments and template arguments: for labels. */
@@ -166,9 +172,12 @@ export interface TraceTables {
   broken_lines: number;
   first_broken?: string;
   modules: ModuleRow[];
+  /** Lines that explain the marks in texts. */
+  module_remarks: string;
   byte_fit: ByteFit[];
   outside: Values;
   kernels: KernelRow[];
+  kernel_remarks: string;
   memcpy: CopyRow[];
   kernel_modules: {
     kernel: number[];
@@ -186,10 +195,19 @@ export interface TraceTables {
   left_out: Record<string, number>;
 }
 
+/** Columns of the tables of modules and kernels: time and bytes, or named metrics. */
+export interface PageColumns {
+  modules: StatedColumn[];
+  module_metrics: StatedColumn[];
+  kernels: StatedColumn[];
+  kernel_metrics: StatedColumn[];
+}
+
 export interface Tables {
   schema: string;
   version: string;
   traces: TraceTables[];
+  columns: PageColumns;
   named_metrics: NamedMetric[];
   metric_topics: string[];
   /** Of a page of two traces. */

@@ -2,9 +2,8 @@
 //
 // The tables of one trace, with queries for the views: the tree of modules, the kernels of a module, its limiter.
 // Computes no numbers except sums over values of the trace.
-import { kNoMetrics, type NamedTable } from "./named";
-import { boundedText, kNoNumber } from "./numbers";
-import type { KernelRow, ModuleRow, TraceTables, Values } from "./rows";
+import { kNoMetrics, type HasNamed, type NamedTable } from "./named";
+import type { KernelRow, ModuleRow, PageColumns, TraceTables, Values } from "./rows";
 
 /** The metrics for the width of the icicle and the height of the scatter. */
 export type Metric = "gpu" | "dram" | "l2";
@@ -16,45 +15,18 @@ export function dramBytes(row: Values): number | undefined {
   return (row.dram_read_bytes ?? 0) + (row.dram_write_bytes ?? 0);
 }
 
-/** Error bound of a column in percent, of sampled bytes. */
-export function sampledError(
-  row: Values,
-  key: "dram_read_error_pct" | "dram_write_error_pct" | "l2_error_pct" | "bytes_error_pct",
-): number | undefined {
-  return row.bytes_source === "sampled" ? row[key] : undefined;
+/** A value of a row by the key of its column. */
+export function valueOf(row: HasNamed, key: string): number | string | undefined {
+  const value = row.named?.[key] ?? (row as Record<string, unknown>)[key];
+  return typeof value === "number" || typeof value === "string" ? value : undefined;
 }
-
-/** DRAM read plus written, and its error. */
-export const boundedDram = (row: Values): ReturnType<typeof boundedText> =>
-  boundedText(
-    dramBytes(row) ?? 0,
-    sampledError(row, "bytes_error_pct"),
-    row.inseparable === undefined ? undefined : "inseparable",
-  );
-/** The text of a value that is derived from DRAM bytes: no number if they have none. */
-export const ofDram = (row: Values, text: string): string => (boundedDram(row).value === kNoNumber ? kNoNumber : text);
-
-/** Carry-over above 10 % of the traffic is marked, as on the command line. */
-export const kCarryOverMark = "†";
-export const marksCarryOver = (row: Values): boolean => (row.carry_over_bytes ?? 0) > 0.1 * (dramBytes(row) ?? 0);
-
-/** One of the row's sampled values has an error bound above 100 %. */
-export const lacksNumber = (row: Values): boolean =>
-  (["bytes_error_pct", "dram_read_error_pct", "dram_write_error_pct", "l2_error_pct"] as const).some(
-    (key) => (sampledError(row, key) ?? 0) > 100,
-  );
 
 export function metricOf(row: Values, metric: Metric): number | undefined {
   if (metric === "gpu") return row.gpu_ns;
   return metric === "dram" ? dramBytes(row) : row.l2_bytes;
 }
 
-/** Share of the nearest limit: DRAM, L2 or compute. Undefined: none is known. */
-export function limitShare(row: Values): number | undefined {
-  const dram = boundedDram(row).value === kNoNumber ? undefined : row.dram_peak_share;
-  const shares = [dram, row.l2_peak_share, row.compute_peak_share].filter((s) => s !== undefined);
-  return shares.length === 0 ? undefined : Math.max(...shares);
-}
+const kNoColumns: PageColumns = { modules: [], module_metrics: [], kernels: [], kernel_metrics: [] };
 
 export interface KernelInModule {
   kernel: number;
@@ -76,6 +48,7 @@ export class Trace {
     readonly tables: TraceTables,
     readonly index: number,
     readonly named: NamedTable = kNoMetrics,
+    readonly columns: PageColumns = kNoColumns,
   ) {
     this.children = tables.modules.map(() => []);
     tables.modules.forEach((row, i) => {

@@ -6,6 +6,8 @@
 //
 // Modules without activity in an interval stay in the table, with 0. A value that was not measured is absent, not 0.
 
+import type { StatedColumn } from "../ui/stated_columns";
+
 export interface LiveRow {
   path: string;
   gpu_ms_per_s: number;
@@ -25,6 +27,7 @@ export interface LiveEvent {
   window?: number;
   folder?: string;
   window_lost?: number;
+  columns: StatedColumn[];
   rows: LiveRow[];
 }
 

@@ -4,6 +4,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { countText } from "../data/numbers";
+import { statedColumn } from "../ui/stated_columns";
 import { Switch } from "../ui/switch";
 import { Table, type TreeOf } from "../ui/table";
 import {
@@ -16,7 +17,6 @@ import {
   type LiveModule,
   type Rate,
 } from "./history";
-import { kModuleColumns } from "./module_columns";
 import { PerfettoButton } from "./perfetto_button";
 import { RateLines } from "./rate_lines";
 import { follow, type Connection } from "./server";
@@ -110,6 +110,13 @@ export function Program({ pid }: { pid: number }): JSX.Element {
   const shown = held.current;
   const rows = useMemo(() => [...shown.modules.values()], [shown]);
   const tree = useTree(rows);
+  const columns = useMemo(
+    () =>
+      (shown.last?.columns ?? []).map((column) =>
+        statedColumn<LiveModule>(column, (row, key) => (key === "path" ? row.name : row[key as keyof LiveModule])),
+      ),
+    [shown.last?.columns],
+  );
   const inside = selected === undefined ? [] : childrenOf(shown, selected);
   // A module without children shows its own line.
   const paths = selected === undefined ? childrenOf(shown, undefined) : inside.length > 0 ? inside : [selected];
@@ -146,7 +153,7 @@ export function Program({ pid }: { pid: number }): JSX.Element {
       </div>
       <Table
         label="Modules"
-        columns={kModuleColumns}
+        columns={columns}
         rows={rows}
         keyOf={(row) => row.path}
         selected={selected}

@@ -11,29 +11,27 @@ export interface TableColumn<Row> {
   width: number;
   /** Undefined: unknown or not measured, which is never 0. */
   value: (row: Row) => number | string | undefined;
-  /** Shown instead of the value. CSV and tips keep the value. */
-  text?: (row: Row) => string;
+  /** Shown instead of the value, if there is one. CSV and tips keep the value. */
+  text?: (row: Row) => string | undefined;
   /** Share of the whole, 0 to 1, drawn as a bar behind the number. */
   bar?: (row: Row) => number | undefined;
-  /** Suffix of the number: "+" for a lower bound. */
-  sign?: (row: Row) => string;
   /** Tooltip of the title. */
   tip?: string;
 }
 
 export function cellText<Row>(column: TableColumn<Row>, row: Row): string {
-  if (column.text !== undefined) return column.text(row);
+  const text = column.text?.(row);
+  if (text !== undefined) return text;
   const value = column.value(row);
   if (value === undefined) return "";
-  const text = typeof value === "number" ? unitText(value, column.unit) : value;
-  return text + (column.sign?.(row) ?? "");
+  return typeof value === "number" ? unitText(value, column.unit) : value;
 }
 
 /** Exact value, for the tooltip of a cell. */
 export function plainText<Row>(column: TableColumn<Row>, row: Row): string {
   const value = column.value(row);
   if (typeof value !== "number") return value ?? "not measured";
-  const units: Partial<Record<Unit, string>> = { ns: " ns", bytes: " B", rate: " B/s", percent: " %" };
+  const units: Partial<Record<Unit, string>> = { ns: " ns", bytes: " B", bytes_per_s: " B/s", percent: " %" };
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 }) + (units[column.unit] ?? "");
 }
 

@@ -2,8 +2,8 @@
 //
 // The header of every view: the traced process, loss and error of the data, and the cost of recording.
 import type { JSX } from "preact";
-import { countText, durationText, kNoNumber } from "../data/numbers";
-import { boundedDram, type Trace } from "../data/trace";
+import { countText, durationText } from "../data/numbers";
+import type { Trace } from "../data/trace";
 import { kViews, update, useStore, type View } from "../state";
 import { ThemeSelect } from "./theme_select";
 
@@ -34,9 +34,9 @@ export function bytesText(trace: Trace): string {
   if (heaviest === undefined)
     return trace.tables.process.counters === "refused" ? "bytes refused" : "no bytes measured";
   if (heaviest.bytes_source !== "sampled") return "exact bytes";
-  const { value, error } = boundedDram(heaviest);
-  if (error === "") return "sampled bytes, error unknown";
-  return `sampled bytes, ${value === kNoNumber ? "" : "±"}${error} on the heaviest module`;
+  const { bytes_error_pct: error, dram_bytes: noNumber } = heaviest.texts ?? {};
+  if (error === undefined) return "sampled bytes, error unknown";
+  return `sampled bytes, ${noNumber === undefined ? "±" : ""}${error} on the heaviest module`;
 }
 
 export function costText(trace: Trace): string | undefined {

@@ -66,7 +66,7 @@ function columnsOf(rows: readonly Shown[], by: By): TableColumn<Shown>[] {
     {
       key: "bytes_per_s",
       title: "Rate",
-      unit: "rate",
+      unit: "bytes_per_s",
       width: 110,
       value: rate,
       bar: (row) => (rate(row) ?? 0) / fastest,

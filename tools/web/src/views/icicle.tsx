@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { bytesText, durationText, percentText } from "../data/numbers";
-import { limitShare, metricTitle, type Metric, type Trace } from "../data/trace";
+import { metricTitle, type Metric, type Trace } from "../data/trace";
 import { shareColor, useTheme, type Theme } from "../theme";
 import { fitted, kFont, useCanvas, type Surface } from "../ui/canvas";
 import { Tip } from "../ui/tip";
@@ -15,9 +15,9 @@ const kRow = 22;
 
 const shareOf = (trace: Trace, box: Box): number | undefined =>
   box.module >= 0
-    ? limitShare(trace.modules[box.module]!)
+    ? trace.modules[box.module]!.limit_share
     : box.module === -1
-      ? limitShare(trace.tables.outside)
+      ? trace.tables.outside.limit_share
       : undefined;
 
 function paint(

@@ -28,6 +28,8 @@ const kShown = new Set([
   "l2_bytes",
   "durations",
   "named",
+  "texts",
+  "top_stall",
 ]);
 
 const startOf = (bucket: number): number => 2 ** (bucket / 4);

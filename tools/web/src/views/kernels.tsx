@@ -3,12 +3,12 @@
 // Kernels by name, or by name and module; of the whole trace or of the selected module.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { kernelKey, shortName, type KernelInModule, type Trace } from "../data/trace";
+import { kernelKey, shortName, valueOf, type KernelInModule, type Trace } from "../data/trace";
 import type { KernelRow } from "../data/rows";
 import { update, useStore } from "../state";
 import { ColumnSwitch, type Columns } from "../ui/column_switch";
 import type { TableColumn } from "../ui/columns";
-import { namedColumns } from "../ui/named_columns";
+import { statedColumn } from "../ui/stated_columns";
 import { Table } from "../ui/table";
 import { KernelDetails } from "./kernel_details";
 
@@ -23,75 +23,31 @@ interface Shown {
 /** All launches of the kernel. */
 const isWhole = ({ row, pair }: Shown): boolean => pair === undefined || pair.count === row.count;
 
-const time =
-  (of: keyof KernelRow & keyof KernelInModule) =>
-  (shown: Shown): number | undefined =>
-    (shown.pair === undefined ? shown.row[of] : shown.pair[of]) as number | undefined;
+/** Bytes and metrics are known per kernel name. For some of its launches they would be a guess. */
+function valueIn(shown: Shown, key: string): number | string | undefined {
+  const { row, pair } = shown;
+  if (pair !== undefined && key === "mean_ns") return pair.total_ns / pair.count;
+  if (pair !== undefined && key in pair) return pair[key as keyof KernelInModule];
+  return isWhole(shown) || key === "name" || key === "library" ? valueOf(row, key) : undefined;
+}
 
 function columnsOf(trace: Trace, grouped: boolean, columns: Columns): TableColumn<Shown>[] {
-  const all = Math.max(1, trace.gpuTotal);
-  // Bytes and metrics are known per kernel name. For some of its launches they would be a guess.
-  const whole = (value: (row: KernelRow) => number | undefined) => (shown: Shown) =>
-    isWhole(shown) ? value(shown.row) : undefined;
-  const more = (name: string) => whole((row) => (row as unknown as Record<string, number | undefined>)[name]);
-  const mean = (shown: Shown): number | undefined =>
-    shown.pair !== undefined ? shown.pair.total_ns / shown.pair.count : shown.row.mean_ns;
-  const first: TableColumn<Shown>[] = [
-    {
-      key: "name",
-      title: "Kernel",
-      unit: "text",
-      width: 280,
-      value: (shown) => shown.row.name,
-      text: (shown) => shortName(shown.row),
-    },
-    ...(grouped
-      ? [
-          {
-            key: "module",
-            title: "Module",
-            unit: "text",
-            width: 260,
-            value: (shown: Shown) => shown.where,
-          } satisfies TableColumn<Shown>,
-        ]
-      : []),
-    { key: "library", title: "Library", unit: "text", width: 84, value: ({ row: { library } }) => library },
-    { key: "count", title: "Launches", unit: "count", width: 92, value: time("count") },
-    {
-      key: "total_ns",
-      title: "GPU time",
-      unit: "ns",
-      width: 92,
-      value: time("total_ns"),
-      bar: (shown) => (time("total_ns")(shown) ?? 0) / all,
-    },
-  ];
-  if (columns === "metrics")
-    return [...first, ...namedColumns<Shown>(trace.named, (shown) => (isWhole(shown) ? shown.row : undefined))];
-  return [
-    ...first,
-    { key: "mean_ns", title: "Mean", unit: "ns", width: 80, value: mean },
-    { key: "median_ns", title: "Median", unit: "ns", width: 80, value: more("median_ns") },
-    { key: "p95_ns", title: "95 %", unit: "ns", width: 80, value: more("p95_ns"), tip: "95th percentile of durations" },
-    { key: "min_ns", title: "Min", unit: "ns", width: 78, value: time("min_ns") },
-    { key: "max_ns", title: "Max", unit: "ns", width: 78, value: time("max_ns") },
-    {
-      key: "dram_read_bytes",
-      title: "DRAM read",
-      unit: "bytes",
-      width: 104,
-      value: whole((row) => row.dram_read_bytes),
-    },
-    {
-      key: "dram_write_bytes",
-      title: "DRAM write",
-      unit: "bytes",
-      width: 110,
-      value: whole((row) => row.dram_write_bytes),
-    },
-    { key: "l2_bytes", title: "L2", unit: "bytes", width: 84, value: whole((row) => row.l2_bytes) },
-  ];
+  const { kernels, kernel_metrics: metrics } = trace.columns;
+  const out = (columns === "metrics" ? metrics : kernels).map((column) => {
+    const isName = column.key === "name";
+    return statedColumn<Shown>(column, valueIn, {
+      whole: trace.gpuTotal,
+      texts: (shown) => (isName ? { name: shortName(shown.row) } : isWhole(shown) ? shown.row.texts : undefined),
+    });
+  });
+  const module: TableColumn<Shown> = {
+    key: "module",
+    title: "Module",
+    unit: "text",
+    width: 260,
+    value: (shown) => shown.where,
+  };
+  return grouped ? [...out.slice(0, 1), module, ...out.slice(1)] : out;
 }
 
 function shownOf(trace: Trace, grouped: boolean, within: number | undefined): Shown[] {
@@ -164,6 +120,7 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
         }
         note={
           <>
+            {trace.tables.kernel_remarks}
             {(left["kernels"] ?? 0) > 0 && `${left["kernels"]} lighter kernels are not in this page. `}
             {state.grouped &&
               (left["kernel_modules"] ?? 0) > 0 &&

@@ -4,17 +4,16 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import {
-  boundedText,
   bytesText,
   countText,
   durationText,
-  kNoNumber,
   percentText,
   plainNumber,
   rateText,
   threeDigits,
+  unitText,
 } from "../data/numbers";
-import { boundedDram, dramBytes, kernelKey, ofDram, sampledError, shortName, type Trace } from "../data/trace";
+import { dramBytes, kernelKey, shortName, type Trace } from "../data/trace";
 import type { ModuleRow, Values } from "../data/rows";
 import { Facts, type Fact } from "../ui/facts";
 import { update } from "../state";
@@ -54,6 +53,9 @@ const kShown = new Set([
   "metrics",
   "missing_sets",
   "named",
+  "texts",
+  "top_stall",
+  "limit_share",
 ]);
 
 const optional = <T extends number>(
@@ -71,36 +73,31 @@ function otherValues(row: Values): Fact[] {
     ]);
 }
 
-/** Carry-over alone may be more than the declared bytes: their ratio says nothing. */
-const comparable = (row: Values): boolean => (row.carry_over_bytes ?? 0) <= (row.declared_bytes ?? 0);
+const percentOf = (percent: number): string => unitText(percent, "percent");
+const factorText = (factor: number): string => unitText(factor, "factor");
 
 function byteFacts(row: Values): (Fact | false | undefined)[] {
-  const bounded = (error: Parameters<typeof sampledError>[1]) => (bytes: number) =>
-    boundedText(bytes, sampledError(row, error)).value;
-  const l2 = bounded("l2_error_pct")(row.l2_bytes ?? 0);
+  const fact = (name: string, key: keyof Values & string, text: (value: number) => string): Fact | undefined =>
+    optional(name, row[key] as number | undefined, (value) => row.texts?.[key] ?? text(value));
   return [
-    optional("DRAM read", row.dram_read_bytes, bounded("dram_read_error_pct")),
-    optional("DRAM written", row.dram_write_bytes, bounded("dram_write_error_pct")),
-    optional("DRAM", dramBytes(row), () => boundedDram(row).value),
-    optional("error of DRAM bytes, ±", sampledError(row, "bytes_error_pct"), () => boundedDram(row).error),
-    optional("carry-over, at most", row.carry_over_bytes, bytesText),
-    optional("L2", row.l2_bytes, () => l2),
+    fact("DRAM read", "dram_read_bytes", bytesText),
+    fact("DRAM written", "dram_write_bytes", bytesText),
+    optional("DRAM", dramBytes(row), (bytes) => row.texts?.["dram_bytes"] ?? bytesText(bytes)),
+    fact("error of DRAM bytes, ±", "bytes_error_pct", percentOf),
+    fact("carry-over, at most", "carry_over_bytes", bytesText),
+    fact("L2", "l2_bytes", bytesText),
     row.bytes_source !== undefined && [
       "measured by",
       row.bytes_source === "sampled" ? "hardware samples" : "counter ranges",
     ],
-    optional("declared", row.declared_bytes, bytesText),
-    optional("DRAM / declared", row.dram_amplification, (factor) =>
-      comparable(row) ? ofDram(row, `${threeDigits(factor)}x`) : kNoNumber,
-    ),
-    optional("L2 / declared", row.l2_amplification, (factor) =>
-      l2 === kNoNumber ? kNoNumber : `${threeDigits(factor)}x`,
-    ),
-    optional("DRAM rate", row.dram_bytes_per_s, (rate) => ofDram(row, rateText(rate))),
-    optional("of the DRAM's peak", row.dram_peak_share, (share) => ofDram(row, percentText(share))),
-    optional("L2 rate", row.l2_bytes_per_s, rateText),
-    optional("of the L2's peak", row.l2_peak_share, percentText),
-    optional("of the compute peak", row.compute_peak_share, percentText),
+    fact("declared", "declared_bytes", bytesText),
+    fact("DRAM / declared", "dram_amplification", factorText),
+    fact("L2 / declared", "l2_amplification", factorText),
+    fact("DRAM rate", "dram_bytes_per_s", rateText),
+    fact("of the DRAM's peak", "dram_peak_share", percentText),
+    fact("L2 rate", "l2_bytes_per_s", rateText),
+    fact("of the L2's peak", "l2_peak_share", percentText),
+    fact("of the compute peak", "compute_peak_share", percentText),
     row.limiter !== undefined && ["bound by", row.limiter],
   ];
 }

@@ -3,15 +3,15 @@
 // Modules: the icicle, the tree as a table, and the details of the selected one.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { kNoNumber } from "../data/numbers";
-import { kCarryOverMark, kMetrics, lacksNumber, marksCarryOver, metricTitle, type Trace } from "../data/trace";
+import { kMetrics, metricTitle, valueOf, type Trace } from "../data/trace";
 import type { ModuleRow } from "../data/rows";
 import { update, useStore } from "../state";
 import { ColumnSwitch, type Columns } from "../ui/column_switch";
+import type { TableColumn } from "../ui/columns";
+import { statedColumn } from "../ui/stated_columns";
 import { Switch } from "../ui/switch";
 import { Table, type TreeOf } from "../ui/table";
 import { Icicle, ShareLegend } from "./icicle";
-import { moduleColumns } from "./module_columns";
 import { ModuleDetails } from "./module_details";
 
 /** Children after their parents, siblings in order of first appearance or as sorted. */
@@ -52,12 +52,24 @@ export function useModuleTree(trace: Trace): TreeOf<ModuleRow> {
   );
 }
 
+/** `full`: whole paths in place of names, which have the marks. */
+function columnsOf(trace: Trace, full: boolean, shown: Columns): TableColumn<ModuleRow>[] {
+  const { modules, module_metrics: metrics } = trace.columns;
+  return (shown === "metrics" ? metrics : modules).map((column) => {
+    const isName = column.key === "path" && !full;
+    return statedColumn<ModuleRow>(column, (row, key) => (isName ? row.name : valueOf(row, key)), {
+      whole: trace.gpuTotal,
+      ...(column.key !== "path" || isName ? { texts: (row: ModuleRow) => row.texts } : {}),
+    });
+  });
+}
+
 export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
   const state = useStore();
   const [flat, setFlat] = useState(false);
   const tree = useModuleTree(trace);
   const [shown, show] = useState<Columns>("time");
-  const columns = useMemo(() => moduleColumns(trace, flat, shown), [trace, flat, shown]);
+  const columns = useMemo(() => columnsOf(trace, flat, shown), [trace, flat, shown]);
   const metrics = kMetrics.filter((metric) => trace.has(metric));
   const metric = metrics.includes(state.metric) ? state.metric : "gpu";
   const selected = state.module === undefined ? -2 : (trace.byPath.get(state.module) ?? -2);
@@ -103,11 +115,7 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
           note={
             <>
               {left > 0 && `${left.toLocaleString("en-US")} lighter modules are not in this page. `}Values include all
-              modules below. “+”: lower bound.
-              {trace.modules.some(marksCarryOver) &&
-                ` “${kCarryOverMark}”: L2 writes back late; over 10 % of this traffic may be of earlier work, or follow later (carry-over).`}
-              {trace.modules.some(lacksNumber) &&
-                ` “${kNoNumber}”: the error bound is above 100 % of the value; too short: too few samples overlap that work.`}
+              modules below. {trace.tables.module_remarks}
             </>
           }
         />

@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { bytesText, durationText, percentText, rateText } from "../data/numbers";
-import { limitShare, type Trace } from "../data/trace";
+import type { Trace } from "../data/trace";
 import { update, useStore } from "../state";
 import { useTheme, type Theme } from "../theme";
 import { ModulePlot } from "../ui/module_plot";
@@ -112,7 +112,7 @@ const placeOf = (point: Point): { x: number; y: number } => ({ x: point.x, y: po
 
 function PointTip({ trace, point }: { trace: Trace; point: Point }): JSX.Element {
   const row = trace.modules[point.module]!;
-  const share = limitShare(row);
+  const share = row.limit_share;
   return (
     <>
       <b>

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/findings/facts.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace rangefinder {
+namespace {
+
+// Shorter launches are too many to keep, and do not cause long gaps.
+constexpr std::uint64_t kLongLaunchNs = 20'000;
+
+}  // namespace
+
+void FindingFacts::add(const SelectedRows& rows) {
+  names_ = &rows.names();
+  add_lines(rows);
+  kernels.add(rows);
+  if (idle_ != nullptr) idle_->begin_chunk(rows);
+  rows.calls(kColumns, [&](const auto& call) { add_call(call, rows.names().holds); });
+  launched_.add_work(rows, [this](const WorkEvent& event) { add_work(event); });
+}
+
+void FindingFacts::add_lines(const SelectedRows& rows) {
+  rows.lines<ContextRecord>([this](const ContextRecord& context) {
+    log.add(context);
+    waits_.add(context);
+  });
+  rows.lines<GapRecord>([this](const GapRecord& gap) { gaps.unrecorded(gap); });
+}
+
+template <typename Call>
+void FindingFacts::add_call(const Call& call, const Holds& holds) {
+  if (idle_ != nullptr) idle_->add_call(call);
+  captures.add(call);
+  if constexpr (requires { launched_.add(call, holds); }) launched_.add(call, holds);
+  if constexpr (requires { log.add(call, holds); }) log.add(call, holds);
+  if constexpr (std::is_same_v<Call, SyncRecord>) {
+    launched_.add(call);
+    any_sync = true;
+  }
+  if constexpr (std::is_same_v<Call, AllocRecord>) any_alloc = true;
+  if constexpr (std::is_same_v<Call, EventRecord>) {
+    any_event = true;
+    any_event_wait = any_event_wait || call.wait;
+    waits_.add(call);
+  }
+}
+
+void FindingFacts::add_work(const WorkEvent& event) {
+  kernels.add(event);
+  gaps.work(event, names_->holds);
+  log.add(event);
+  if (idle_ != nullptr) idle_->add(event);
+  elementwise.add(event, *names_, sorts_);
+  attention.add(event, *names_, sorts_);
+  short_nodes.add(event);
+  concurrent.add(event);
+  waits_.add(event);
+}
+
+void FindingFacts::finish() {
+  launched_.finish([this](const WorkEvent& event) { add_work(event); });
+  elementwise.finish();
+  short_nodes.finish();
+  concurrent.finish();
+  if (any_event_wait) stream_waits = waits_.waits();
+  for (const LongGap& gap : gaps.long_gaps()) long_gaps_[gap.thread].push_back({gap.start_ns, gap.end_ns});
+}
+
+HostTimeline* FindingFacts::host_thread(std::uint32_t thread, TimeNs start, TimeNs end) {
+  const auto gaps_of = long_gaps_.find(thread);
+  if (gaps_of == long_gaps_.end()) return nullptr;
+  const auto ends_later = std::upper_bound(gaps_of->second.begin(), gaps_of->second.end(), start,
+                                           [](TimeNs at, const Holds::Span& gap) { return at < gap.end_ns; });
+  return ends_later != gaps_of->second.end() && ends_later->start_ns < end ? &host_threads[thread] : nullptr;
+}
+
+void FindingFacts::add_host_times(const SelectedRows& rows) {
+  rows.lines<HoldRecord>([this](const HoldRecord& hold) {
+    if (HostTimeline* const thread = host_thread(hold.thread, hold.start_ns, hold.end_ns))
+      thread->add_hold(hold);
+  });
+  const auto add_call = [this](const auto& record, bool) {
+    if constexpr (requires { record.host; }) {
+      const HostWork& host = record.host;
+      const HostCall kind = host_call_kind(record);
+      if (kind == HostCall::launch && elapsed_ns(host.start_ns, host.end_ns) < kLongLaunchNs) return;
+      if (HostTimeline* const thread = host_thread(host.thread, host.start_ns, host.end_ns))
+        thread->add_call(host.start_ns, host.end_ns, kind);
+    }
+  };
+  rows.launches(Column::launch_times | Column::launch_thread, add_call);
+  rows.each<SyncRecord>(Column::syncs, add_call);
+  rows.each<AllocRecord>(Column::allocs, add_call);
+  constexpr Columns kRanges = Column::range_times | Column::range_thread | Column::range_path;
+  rows.ranges(kRanges, [this](const RangeRecord& range, bool begins) {
+    if (!begins || range.path == 0 || range.name != 0 || range.end_ns == kNoTime) return;
+    if (HostTimeline* const thread = host_thread(range.thread, range.start_ns, range.end_ns))
+      thread->add_range(range.start_ns, range.end_ns, range.path);
+  });
+}
+
+void FindingFacts::finish_host_times() {
+  for (auto& [thread, timeline] : host_threads) timeline.finish();
+}
+
+}  // namespace rangefinder

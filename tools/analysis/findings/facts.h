@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the rules read of a trace, collected in one pass over its chunks.
+//
+//   rows ─┬─ calls ─▶ CallLog, CaptureCalls, StreamWaits
+//         └─ work with its launch (LaunchedWork) ─▶ KernelFacts, GpuGaps, CallLog, work_patterns.h
+//
+// Memory grows with paths, names, streams and threads; call_log.h, host_timeline.h and stream_waits.h keep
+// more and state it. One thread.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/analysis/findings/call_log.h"
+#include "tools/analysis/findings/capture_calls.h"
+#include "tools/analysis/findings/kernel_facts.h"
+#include "tools/analysis/findings/work_patterns.h"
+#include "tools/analysis/model/launched_work.h"
+#include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/timeline/gpu_gaps.h"
+#include "tools/analysis/timeline/host_timeline.h"
+#include "tools/analysis/timeline/idle_causes.h"
+#include "tools/analysis/timeline/stream_waits.h"
+
+namespace rangefinder {
+
+class FindingFacts {
+ public:
+  static constexpr Columns kColumns = LaunchedWork::kColumns | Column::launch_path | Column::allocs |
+                                      Column::events | Column::captures | Column::range_times |
+                                      Column::range_thread | Column::range_path;
+
+  /// `iterations` must outlive this. `idle`: gets the same calls and work; nullptr: none does.
+  FindingFacts(const Iterations& iterations, IdleCauses* idle) : log(iterations), idle_(idle) {}
+  void add(const SelectedRows& rows);
+  /// Call it once, after the last chunk.
+  void finish();
+
+  /// After finish(): whether the host's ranges and calls in long gaps are needed. If so, pass all chunks
+  /// again.
+  [[nodiscard]] bool needs_host_times() const noexcept { return !gaps.long_gaps().empty(); }
+  void add_host_times(const SelectedRows& rows);
+  void finish_host_times();
+
+  KernelFacts kernels;
+  GpuGaps gaps;
+  CallLog log;
+  CaptureCalls captures;
+  std::vector<StreamWait> stream_waits;
+  /// By thread: what of its ranges and calls is in the long gaps that its launches ended. Of launches only
+  /// those that took long.
+  std::unordered_map<std::uint32_t, HostTimeline> host_threads;
+  ElementwiseChains elementwise;
+  AttentionProducts attention;
+  ShortNodes short_nodes;
+  ConcurrentKernels concurrent;
+  bool any_sync = false, any_alloc = false, any_event = false, any_event_wait = false;
+
+ private:
+  /// The time line of the thread if one of its long gaps overlaps these times; nullptr: none does.
+  [[nodiscard]] HostTimeline* host_thread(std::uint32_t thread, TimeNs start, TimeNs end);
+  void add_lines(const SelectedRows& rows);
+  template <typename Call>
+  void add_call(const Call& call, const Holds& holds);
+  void add_work(const WorkEvent& event);
+
+  IdleCauses* idle_;
+  const TraceNames* names_ = nullptr;  // up to the latest chunk
+  KernelSorts sorts_;
+  LaunchedWork launched_;
+  StreamWaits waits_;
+  std::unordered_map<std::uint32_t, std::vector<Holds::Span>> long_gaps_;  // by thread, in order of time
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/findings/finding_context.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/timeline/occupancy.h"
+
+namespace rangefinder {
+
+namespace {
+
+/// Length of the parameter list of "f<2>(int, void (*)(int))"; 0 if there is none.
+std::size_t parameters_length(std::string_view name) {
+  if (!name.ends_with(')')) return 0;
+  std::size_t open = 0;
+  for (std::size_t i = name.size(); i-- > 1;) {
+    if (name[i] == ')') ++open;
+    if (name[i] == '(' && --open == 0) return name.size() - i;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void FindingContext::set_scope() {
+  rows = input.trace.rows();
+  std::erase_if(rows, [this](const PathTotals& row) { return row.path == 0 || !takes(row.path); });
+  places = kernels.places();
+  std::erase_if(places, [this](const KernelPlace& place) { return !takes(place.path); });
+  std::map<std::pair<std::uint32_t, std::uint32_t>, KernelUse> sums;
+  gpu_ns = 0;
+  for (const KernelPlace& place : places) {
+    KernelUse& use = sums[{place.use.name, place.use.config}];
+    use.name = place.use.name;
+    use.config = place.use.config;
+    use.count += place.use.count;
+    use.total_ns += place.use.total_ns;
+    gpu_ns += place.use.total_ns;
+  }
+  gpu_ns = std::max<std::uint64_t>(1, gpu_ns);
+  constexpr double kAlone = 0.8;  // a kernel that waits for the one before it overlaps it by a little
+  std::uint64_t all_ns = 0;
+  for (const KernelPlace& place : kernels.places()) all_ns += place.use.total_ns;
+  concurrent = static_cast<double>(input.trace.totals.gpu_busy_ns()) < kAlone * static_cast<double>(all_ns);
+  const auto longer = [](const KernelUse& a, const KernelUse& b) { return a.total_ns > b.total_ns; };
+  uses.clear();
+  for (const auto& [kernel, use] : sums) uses.push_back(use);
+  std::stable_sort(uses.begin(), uses.end(), longer);
+  name_uses.clear();
+  std::unordered_map<std::uint32_t, std::size_t> positions;
+  for (const KernelUse& use : uses) {
+    const auto [at, is_new] = positions.try_emplace(use.name, name_uses.size());
+    if (is_new) {
+      name_uses.push_back(use);
+      name_uses.back().all_configs = true;
+    } else {
+      name_uses[at->second].count += use.count;
+      name_uses[at->second].total_ns += use.total_ns;
+    }
+  }
+  std::stable_sort(name_uses.begin(), name_uses.end(), longer);
+}
+
+std::string FindingContext::each_text(std::uint64_t ns) const {
+  return duration_text(loop.found() && !rest ? ns / loop.count : ns);
+}
+
+FindingContext::ModuleTime FindingContext::module_of(const KernelUse& use) const {
+  std::unordered_map<std::uint32_t, std::uint64_t> weights;
+  for (const KernelPlace& place : places) {
+    if (place.use.name == use.name && (use.all_configs || place.use.config == use.config))
+      weights[place.path] += place.use.total_ns;
+  }
+  const auto modules = by_module(weights);
+  const auto lighter = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::max_element(modules.begin(), modules.end(), lighter);
+  return most == modules.end() ? ModuleTime{} : ModuleTime{most->first, most->second};
+}
+
+std::map<std::string, std::uint64_t> FindingContext::by_module(
+    const std::unordered_map<std::uint32_t, std::uint64_t>& weights) const {
+  std::map<std::string, std::uint64_t> out;
+  for (const auto& [path, weight] : weights) out[module_text(path)] += weight;
+  return out;
+}
+
+std::string FindingContext::path_text(std::uint32_t path) const {
+  return path == 0 ? "(outside of any range)" : input.trace.path_text(path);
+}
+
+std::string FindingContext::module_text(std::uint32_t path) const {
+  return path == 0 ? "" : numbers_folded(path_text(path));
+}
+
+const std::string& FindingContext::kernel_name(std::uint32_t name) const {
+  static const std::string kUnknown;
+  const auto at = input.trace.kernel_names.find(name);
+  return at == input.trace.kernel_names.end() ? kUnknown : at->second.demangled;
+}
+
+std::string FindingContext::kernel_text(std::uint32_t name) const {
+  constexpr std::size_t kLongest = 120;
+  std::string_view whole = kernel_name(name);
+  if (whole.starts_with("void ")) whole.remove_prefix(5);
+  whole.remove_suffix(parameters_length(whole));
+  return whole.size() <= kLongest ? std::string(whole) : short_kernel_name(kernel_name(name));
+}
+
+std::optional<std::uint64_t> FindingContext::net_ns(std::uint64_t ns, std::uint64_t launches) const {
+  if (!launch_cost_ns) return std::nullopt;
+  return ns - std::min(ns, launches * *launch_cost_ns);
+}
+
+void FindingContext::add_cost(Finding& finding, std::uint64_t launches) const {
+  if (!launch_cost_ns) return;
+  finding.evidence.push_back(
+      evidence_ns("recording_ns", "cost of recording, not in the saving", launches * *launch_cost_ns));
+}
+
+const GpuRecord* FindingContext::gpu() const {
+  return input.trace.gpus.empty() ? nullptr : &input.trace.gpus.front();
+}
+
+bool FindingContext::under_half_a_wave(const KernelUse& use) const {
+  const LaunchConfigRecord* const config = kernels.config(use.config);
+  if (config == nullptr || gpu() == nullptr) return false;
+  const auto occupancy = occupancy_of(*gpu(), *config);
+  return occupancy && occupancy->waves < kHalfWave;
+}
+
+Severity severity_of(std::uint64_t saving_ns, std::uint64_t span_ns) {
+  if (span_ns == 0) return Severity::info;
+  const double share = static_cast<double>(saving_ns) / static_cast<double>(span_ns);
+  return share >= 0.10 ? Severity::serious : share >= 0.03 ? Severity::notable : Severity::info;
+}
+
+Evidence evidence_ns(std::string key, std::string text, std::uint64_t ns) {
+  return {std::move(key), std::move(text), ns, Unit::ns};
+}
+Evidence evidence_count(std::string key, std::string text, std::uint64_t count) {
+  return {std::move(key), std::move(text), count, Unit::count};
+}
+Evidence evidence_bytes(std::string key, std::string text, std::uint64_t bytes) {
+  return {std::move(key), std::move(text), bytes, Unit::bytes};
+}
+Evidence evidence_share(std::string key, std::string text, double share) {
+  return {std::move(key), std::move(text), share, Unit::share};
+}
+Evidence evidence_factor(std::string key, std::string text, double factor) {
+  return {std::move(key), std::move(text), factor, Unit::factor};
+}
+Evidence evidence_rate(std::string key, std::string text, double bytes_per_s) {
+  return {std::move(key), std::move(text), bytes_per_s, Unit::bytes_per_s};
+}
+Evidence evidence_number(std::string key, std::string text, double number) {
+  return {std::move(key), std::move(text), number, Unit::number};
+}
+Evidence evidence_text(std::string key, std::string text, std::string value) {
+  return {std::move(key), std::move(text), std::move(value), Unit::text};
+}
+
+Evidence evidence_of_gpu(const FindingContext& context, std::uint64_t ns) {
+  return evidence_share("share_of_gpu_time", "share of all kernel time", context.of_gpu(ns));
+}
+
+Finding finding_of_kernel(std::string_view id, const KernelUse& use, const FindingContext& context) {
+  const auto [module, module_ns] = context.module_of(use);
+  Finding finding;
+  finding.id = id;
+  finding.where = module;
+  finding.kernel = context.kernel_text(use.name);
+  finding.of_ns = context.of_analysed(module_ns);
+  return finding;
+}
+
+std::string kernel_subject(const Finding& finding) {
+  return finding.where.empty() ? "`" + finding.kernel + "` " : "";
+}
+
+bool does_half_itself(const PathTotals& row) noexcept {
+  return row.gpu_ns_exclusive * 2 >= row.gpu_ns;
+}
+
+void add_measured(Finding& finding, const NamedValues& values, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    const NamedValue* const found = values.find(name);
+    if (found == nullptr) continue;
+    const NamedMetric& metric = *found->metric;
+    finding.evidence.push_back(metric.unit == std::string_view("%")
+                                   ? evidence_share(name, metric.title, found->value / 100)
+                                   : evidence_number(name, metric.title, found->value));
+  }
+}
+
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+
+/// "12" ─▶ "*", "layer 12", "layer_12" ─▶ "layer *", "layer_*". "conv1" stays: such names differ in more.
+std::string folded(std::string_view name) {
+  const std::size_t last = name.find_last_not_of(kDigits);
+  const std::size_t from = last == std::string_view::npos ? 0 : last + 1;
+  const bool parted = from == 0 || std::string_view(" _-.").find(name[from - 1]) != std::string_view::npos;
+  if (from == name.size() || !parted) return std::string(name);
+  return std::string(name.substr(0, from)) + "*";
+}
+
+}  // namespace
+
+std::string numbers_folded(std::string_view path_text) {
+  std::string out;
+  while (true) {
+    const std::size_t slash = path_text.find('/');
+    out += folded(path_text.substr(0, slash));
+    if (slash == std::string_view::npos) return out;
+    out += '/';
+    path_text.remove_prefix(slash + 1);
+  }
+}
+
+std::string counts_text(const std::map<std::string, std::uint64_t>& counts) {
+  std::string out;
+  for (const auto& [name, count] : counts)
+    out += (out.empty() ? "" : ", ") + name + " x " + std::to_string(count);
+  return out;
+}
+
+}  // namespace rangefinder

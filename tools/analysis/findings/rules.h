@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one list of rules. A new rule is a row here and a function in a file of rules/.
+//
+//   rule ─▶ find                the function; FindingRules runs them in the order of the table
+//        ─▶ cause and rank      of several rules with one cause at one place, the lowest rank is shown
+//        ─▶ topic               where docs/findings.md documents it, and what its time is compared with
+//        ─▶ recordings          those in tests/replay that show it; without any, the rule is experimental
+//        ─▶ needs               the data without which it cannot report anything
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rangefinder {
+
+struct Finding;
+struct FindingContext;
+struct KernelUse;
+
+using FindRule = void(const FindingContext& context, std::vector<Finding>& out);
+/// Of one kernel and configuration, or of all its configurations: metrics are by name. Appends one finding
+/// and returns true, or appends none and returns false.
+using FindInKernel = bool(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out);
+
+// rules/idle_in_range.cpp
+FindRule find_idle_in_range;
+// rules/streams.cpp
+FindRule find_exposed_wait, find_slower_together;
+// rules/fusion.cpp
+FindRule find_unfused_chain, find_attention_scores, find_small_graph_kernels;
+// rules/capture.cpp
+FindRule find_unsafe_during_capture, find_capture_obstacles;
+// rules/host.cpp
+FindRule find_launch_bound, find_sync_each_iteration, find_allocations_in_loop;
+// rules/copies.cpp
+FindRule find_slow_copies, find_small_copies;
+// rules/bytes.cpp
+FindRule find_memory_bound, find_time_follows_bytes, find_slower_than_bytes, find_amplification,
+    find_slower_than_roofs;
+// rules/access.cpp
+FindRule find_uncoalesced_loads, find_uncoalesced_stores;
+FindInKernel bank_conflicts_of_kernel, local_memory_of_kernel;
+// rules/arithmetic.cpp
+FindRule find_fp32_math;
+FindInKernel low_tensor_use_of_kernel, divergence_of_kernel, stalls_of_kernel;
+// rules/parallelism.cpp
+FindRule find_tail_wave, find_grid_under_one_wave;
+FindInKernel low_occupancy_of_kernel;
+// rules/graphs.cpp
+FindRule find_graph_below_peak;
+
+enum class Cause : std::uint8_t {
+  idle,         ///< the host works while the GPU is idle
+  launches,     ///< the host launches late, or waits
+  allocations,  ///< and frees
+  copies,       ///< between host and GPU
+  streams,      ///< waits between streams
+  traffic,      ///< a module moves more bytes than it must
+  parallelism,  ///< the GPU is not full
+  arithmetic,   ///< of a slow kind
+  on_chip,      ///< shared and local memory
+  lanes,        ///< threads of warps have nothing to do
+  latency,      ///< warps wait, and no unit is busy
+  graphs,       ///< kernels of a graph are short
+  below_peak,   ///< a graph moves its bytes slowly
+  any_of_gpu,   ///< GPU time that any other rule about the GPU explains better
+  capture,      ///< calls that it forbids
+  summary,      ///< a statement about all modules
+};
+
+/// Data that a trace may lack.
+enum class Need : std::uint8_t {
+  none,
+  host_times,
+  loop,
+  bytes,
+  declared_bytes,
+  loads,
+  stores,
+  conflicts,
+  tensor,
+  stalls,
+  threads,  ///< of a warp that are active
+  limits,
+  peaks,
+};
+
+/// A section of docs/findings.md.
+enum class RuleTopic : std::uint8_t { of_host, of_bytes, of_kernels };
+
+struct Rule {
+  std::string_view id;
+  FindRule* find = nullptr;
+  Cause cause = Cause::summary;
+  std::uint8_t rank = 0;  ///< within its cause; the lowest is the most specific
+  RuleTopic topic = RuleTopic::of_kernels;
+  std::vector<std::string_view> recordings;  ///< some that show it; empty: experimental
+  std::array<Need, 2> needs{};
+
+  /// Its time is compared with the time on the clock; of other rules with the GPU time where that is safer.
+  [[nodiscard]] bool of_host() const noexcept { return topic == RuleTopic::of_host; }
+  [[nodiscard]] bool experimental() const noexcept { return recordings.empty(); }
+  /// In docs/findings.md.
+  [[nodiscard]] std::string_view heading() const noexcept;
+};
+
+/// All rules over a single trace. Findings of equal value are in this order.
+[[nodiscard]] const std::vector<Rule>& rule_table();
+/// Fails for an unknown id.
+[[nodiscard]] const Rule& rule_named(std::string_view id);
+
+/// A rule that lacked data.
+struct CannotTell {
+  std::string id;
+  std::string needs;  ///< for people: "--counters exact --metrics memory"
+};
+[[nodiscard]] std::vector<CannotTell> rules_without_data(const FindingContext& context);
+
+}  // namespace rangefinder

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules about stream capture. capture_calls.h says which calls it forbids.
+#include <algorithm>
+#include <map>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/findings/facts.h"
+#include "tools/analysis/findings/finding_context.h"
+
+namespace rangefinder {
+namespace {
+
+struct Unsafe {
+  std::map<std::string, std::uint64_t> apis;
+  std::uint64_t calls = 0;
+  std::uint32_t where = 0;  ///< path of the call that was made most often; of the failed capture
+};
+Unsafe unsafe_calls(const CaptureCalls& captures) {
+  Unsafe out;
+  std::uint64_t most = 0;
+  for (const auto& [call, count] : captures.counts()) {
+    if (call.obstacle == CaptureObstacle::none) continue;
+    const bool is_capture = call.obstacle == CaptureObstacle::invalid_capture;
+    if (!is_capture) {
+      out.apis[call.api] += count;
+      out.calls += count;
+    }
+    const std::uint64_t weight = is_capture ? UINT64_MAX : count;
+    if (weight >= most) out.where = call.path;
+    most = std::max(most, weight);
+  }
+  return out;
+}
+
+void report_captures(const FindingContext& context, const Unsafe& unsafe, std::vector<Finding>& out) {
+  const CaptureCalls& captures = context.facts.captures;
+  const std::uint64_t broken = captures.invalid();
+  Finding finding;
+  finding.id = "unsafe_during_capture";
+  finding.where = unsafe.where == 0 ? "" : numbers_folded(context.path_text(unsafe.where));
+  finding.effect = broken != 0
+                       ? finding.where.empty() ? "A stream capture failed" : "failed to capture a stream"
+                   : finding.where.empty() ? "A capture contains calls that stream capture forbids"
+                                           : "makes calls that stream capture forbids during a capture";
+  finding.why = count_text(unsafe.calls) + " such calls were made in " +
+                counted_text(captures.captures(), "capture", "captures") + ", and " + count_text(broken) +
+                " failed. ";
+  finding.why += unsafe.apis.empty() ? "The calls of the failed capture are not in the trace."
+                                     : "They are " + counts_text(unsafe.apis) + ".";
+  finding.severity = broken != 0 ? Severity::serious : Severity::notable;
+  finding.evidence = {evidence_count("captures", "captures", captures.captures()),
+                      evidence_count("failed", "failed captures", broken),
+                      evidence_count("unsafe_calls", "unsafe calls", unsafe.calls)};
+  if (!unsafe.apis.empty())
+    finding.evidence.push_back(evidence_text("apis", "unsafe calls:", counts_text(unsafe.apis)));
+  finding.next_step =
+      "move these calls out of the capture: allocate before it, copy asynchronously, wait after it has "
+      "ended";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+/// Calls made during a stream capture that forbids them. Capturing is set-up, and some of these calls are
+/// allowed in its relaxed mode: a failure is for all to see.
+void find_unsafe_during_capture(const FindingContext& context, std::vector<Finding>& out) {
+  const Unsafe unsafe = unsafe_calls(context.facts.captures);
+  const bool broken = context.facts.captures.invalid() != 0;
+  if (context.rest ? unsafe.calls != 0 && !broken : broken) report_captures(context, unsafe, out);
+}
+
+/// In a loop of many launches without a graph, the calls that prevent its capture.
+void find_capture_obstacles(const FindingContext& context, std::vector<Finding>& out) {
+  constexpr std::uint64_t kMinKernels = 50;  // per iteration, for a graph to be worth it
+  constexpr double kMinShare = 0.05;         // of the analysed time, in gaps that a graph would close
+  const Loop& loop = context.loop;
+  if (!loop.found() || !context.host_times_hold || context.rest) return;
+  std::uint64_t kernels = 0, gap_ns = 0;
+  if (loop_uses_graphs(context)) return;
+  for (const PathTotals& row : context.rows) {
+    if (loop.paths.count(row.path) != 0 && loop.paths.count(context.input.trace.parent_of(row.path)) == 0)
+      kernels += row.kernels;
+  }
+  for (const auto& [path, gaps] : context.gaps.short_gaps()) {
+    if (loop.paths.count(path) != 0) gap_ns += gaps.ns + gaps.sync_ns;
+  }
+  const std::uint64_t iterations = loop.count + 1;
+  const double share = static_cast<double>(gap_ns / iterations * loop.count / context.gaps.gpus()) /
+                       static_cast<double>(context.span_ns);
+  if (kernels < kMinKernels * iterations || share < kMinShare) return;
+  std::map<std::string, std::uint64_t> obstacles;
+  for (const auto& [call, count] : loop_calls(context)) {
+    switch (call.obstacle) {
+      case CaptureObstacle::none:
+      case CaptureObstacle::default_stream:  // alone they are no reason: a capture uses another stream
+        break;
+      case CaptureObstacle::pageable_copy:
+      case CaptureObstacle::synchronous_copy:
+        obstacles["copies with pageable memory or that wait"] += count;
+        break;
+      default:
+        obstacles[call.api] += count;
+    }
+  }
+  if (obstacles.empty()) return;
+  Finding finding;
+  finding.id = "capture_obstacles";
+  finding.effect = "makes calls that prevent the capture of an iteration in a CUDA graph";
+  finding.where = loop.path;
+  finding.of_ns = static_cast<std::uint64_t>(share * static_cast<double>(context.span_ns));
+  finding.why = "Gaps that a graph would close take " + percent_text(share) + " of the iterations, between " +
+                count_text(kernels / iterations) +
+                " kernels. These calls prevent a capture: " + counts_text(obstacles) + ".";
+  finding.evidence = {
+      evidence_text("calls", "calls in these iterations:", counts_text(obstacles)),
+      evidence_count("repetitions", "iterations", loop.count),
+      evidence_count("kernels_per_repetition", "kernels per iteration", kernels / iterations),
+      evidence_count("null_stream_kernels", "kernels on the legacy default stream",
+                     context.log.default_stream_kernels()),
+      evidence_share("share_of_time",
+                     "gaps up to 100 us, which a graph would close, as a share of the analysed time", share)};
+  finding.next_step =
+      "move these calls out of the loop, and launch on a stream that you create: then an iteration can be "
+      "captured";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules about sequences of kernels that could be one kernel. work_patterns.h finds them.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/findings/facts.h"
+#include "tools/analysis/findings/finding_context.h"
+#include "tools/analysis/tables/kernel_text.h"
+
+namespace rangefinder {
+namespace {
+
+/// The chains of one place, grouped by their kernels.
+struct ChainPlace {
+  ElementwiseChains::Sum sum;
+  std::map<std::string, ElementwiseChains::Sum> kinds;
+  [[nodiscard]] const std::string& heaviest() const {
+    const auto lighter = [](const auto& a, const auto& b) { return a.second.saved_ns < b.second.saved_ns; };
+    return std::max_element(kinds.begin(), kinds.end(), lighter)->first;
+  }
+};
+
+/// PyTorch's elementwise kernels share one name; their template arguments name the operation.
+std::string operation(const std::string& demangled) {
+  for (const std::string_view mark : {"CUDAFunctorOnSelf_", "CUDAFunctor_", "binary_internal::", "launch_"}) {
+    const std::size_t at = demangled.find(mark);
+    if (at == std::string::npos) continue;
+    const std::size_t from = at + mark.size();
+    return demangled.substr(from, demangled.find_first_of("<(>,:", from) - from);
+  }
+  const std::size_t cuda = demangled.find("_kernel_cuda");
+  if (cuda != std::string::npos) {
+    const std::size_t from = demangled.rfind(':', cuda) + 1;
+    return demangled.substr(from, cuda - from);
+  }
+  return short_kernel_name(demangled);
+}
+
+/// "a, b x 2".
+std::string names_text(const FindingContext& context, const std::vector<std::uint32_t>& names) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size();) {
+    const std::string name = operation(context.kernel_name(names[i]));
+    std::size_t next = i + 1;
+    while (next < names.size() && operation(context.kernel_name(names[next])) == name) ++next;
+    out += (out.empty() ? "" : ", ") + name;
+    if (next - i > 1) out += " x " + std::to_string(next - i);
+    i = next;
+  }
+  return out;
+}
+
+void report_chains(const FindingContext& context, const std::string& where, const ChainPlace& place,
+                   const ElementwiseChains::Sum& all, std::vector<Finding>& out) {
+  constexpr double kMinOfTime = 0.01;
+  const ElementwiseChains::Sum& sum = place.sum;
+  if (context.of_gpu(sum.saved_ns) < kMinOfTime) return;
+  Finding finding;
+  finding.id = "unfused_chain";
+  finding.where = where;
+  finding.effect = "runs elementwise kernels one by one that could be one kernel";
+  finding.saving_ns = context.of_analysed(sum.saved_ns);
+  finding.of_ns = context.of_analysed(sum.total_ns);
+  finding.why = context.each_text(finding.of_ns) + context.per() + " pass in " +
+                counted_text(sum.chains, "chain", "chains") + ", " + context.each_text(*finding.saving_ns) +
+                " of it beyond the longest kernel of each. The heaviest chain is " + place.heaviest() + ".";
+  finding.evidence = {evidence_text("kernels", "heaviest chain:", place.heaviest()),
+                      evidence_count("kinds", "distinct chains there", place.kinds.size()),
+                      evidence_count("chains", "occurrences", sum.chains),
+                      evidence_ns("gpu_ns", "their GPU time", sum.total_ns),
+                      evidence_ns("saved_ns", "beyond the longest kernel of each", sum.saved_ns),
+                      evidence_count("all_chains", "occurrences of all chains in the trace", all.chains),
+                      evidence_ns("all_saved_ns", "their time beyond the longest kernels", all.saved_ns)};
+  if (sum.l2_bytes != 0) finding.evidence.push_back(evidence_bytes("l2_bytes", "L2 bytes", sum.l2_bytes));
+  finding.next_step =
+      "fuse them, or fold them into the previous kernel: scale and bias into a convolution's weights, an "
+      "activation into its epilogue";
+  finding.code = "model = torch.compile(model)";
+  out.push_back(std::move(finding));
+}
+
+void report_attention(const FindingContext& context, const std::string& place,
+                      const AttentionProducts::Sum& sum, std::vector<Finding>& out) {
+  constexpr double kMinOfTime = 0.005;
+  const double of_time = context.of_gpu(sum.between_ns);
+  if (of_time < kMinOfTime) return;
+  Finding finding;
+  finding.id = "attention_scores";
+  finding.effect = "writes attention scores to memory and reads them back";
+  finding.where = place;
+  finding.saving_ns = context.of_analysed(sum.between_ns);
+  finding.of_ns = *finding.saving_ns;
+  finding.why = context.each_text(finding.of_ns) + context.per() +
+                " pass in the kernels between the two matrix products: softmax, scale, mask. ";
+  finding.why += sum.l2_bytes != 0
+                     ? "They move " + bytes_text(sum.l2_bytes / sum.times) +
+                           " through the L2 each time; fused attention moves none of them."
+                     : "Fused attention keeps the scores on chip and needs none of these kernels.";
+  finding.evidence = {
+      evidence_count("times", "occurrences", sum.times),
+      evidence_ns("between_ns", "kernels between the two matrix products (softmax, scale, mask)",
+                  sum.between_ns),
+      evidence_share("share_of_gpu_time", "share of all kernel time", of_time)};
+  if (sum.l2_bytes != 0) {
+    finding.evidence.push_back(evidence_bytes("l2_bytes", "their L2 bytes", sum.l2_bytes));
+  }
+  finding.next_step =
+      "use attention that keeps the scores on chip; in PyTorch, flash attention if mask and type allow it";
+  finding.code = "torch.nn.functional.scaled_dot_product_attention(q, k, v)";
+  out.push_back(std::move(finding));
+}
+
+void report_nodes(const FindingContext& context, const std::string& module, const ShortNodes::Sum& sum,
+                  std::vector<Finding>& out) {
+  constexpr double kMinOfTime = 0.02;
+  constexpr std::uint64_t kMinGpuNs = 1'000'000;  // of all kernels; shorter programs are not worth tuning
+  if (context.of_gpu(sum.saved_ns) < kMinOfTime || context.gpu_ns < kMinGpuNs) return;
+  Finding finding;
+  finding.id = "small_graph_kernels";
+  finding.where = module;
+  finding.effect = "replays chains of kernels that each take " + duration_text(sum.total_ns / sum.kernels);
+  finding.of_ns = context.of_analysed(sum.total_ns);
+  finding.saving_ns = context.of_analysed(sum.saved_ns);
+  finding.why =
+      context.each_text(finding.of_ns) + context.per() + " pass in " + count_text(sum.kernels) +
+      " kernels below 5 us, in " + counted_text(sum.chains, "chain", "chains") +
+      ". A graph removes the launch by the host, but each kernel still starts and drains on the GPU.";
+  finding.evidence = {evidence_count("chains", "chains", sum.chains),
+                      evidence_count("kernels", "kernels in them", sum.kernels),
+                      evidence_ns("gpu_ns", "their GPU time", sum.total_ns),
+                      evidence_ns("saved_ns", "beyond the longest kernel of each", sum.saved_ns)};
+  finding.next_step = "fuse these kernels with each other, or with the long kernel before or after them";
+  finding.code = "model = torch.compile(model)  # before the capture";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+/// Consecutive elementwise kernels, each of which reads what the previous one wrote. The saving is the time
+/// of a chain beyond its longest kernel.
+void find_unfused_chain(const FindingContext& context, std::vector<Finding>& out) {
+  std::map<std::string, ChainPlace> places;
+  ElementwiseChains::Sum all;
+  for (const auto& [key, sum] : context.facts.elementwise.sums()) {
+    if (key.first == 0 || !context.takes(key.first)) continue;
+    all += sum;
+    ChainPlace& place = places[numbers_folded(context.path_text(key.first))];
+    place.sum += sum;
+    place.kinds[names_text(context, key.second)] += sum;
+  }
+  for (const auto& [where, place] : heaviest(places, [](const ChainPlace& one) { return one.sum.saved_ns; }))
+    report_chains(context, where, place, all, out);
+}
+
+/// Attention writes its scores to memory, between two matrix products and a softmax. The saving is the time
+/// of all kernels between the two products.
+void find_attention_scores(const FindingContext& context, std::vector<Finding>& out) {
+  std::map<std::string, AttentionProducts::Sum> places;
+  for (const auto& [path, sum] : context.facts.attention.sums()) {
+    if (!context.takes(path) || path == 0) continue;
+    AttentionProducts::Sum& place = places[numbers_folded(context.path_text(path))];
+    place.times += sum.times;
+    place.between_ns += sum.between_ns;
+    place.l2_bytes += sum.l2_bytes;
+  }
+  const auto between = [](const AttentionProducts::Sum& one) { return one.between_ns; };
+  for (const auto& [place, sum] : heaviest(places, between)) report_attention(context, place, sum, out);
+}
+
+/// A replayed graph runs chains of kernels that are too short to fill the GPU. A graph removes the host's
+/// part, but a kernel still takes a microsecond or two to start and to drain. The saving is the time of a
+/// chain beyond its longest kernel. unfused_chain reports elementwise kernels alone.
+void find_small_graph_kernels(const FindingContext& context, std::vector<Finding>& out) {
+  std::map<std::string, ShortNodes::Sum> modules;
+  for (const auto& [path, sum] : context.facts.short_nodes.sums()) {
+    if (path == 0 || !context.takes(path)) continue;
+    ShortNodes::Sum& module = modules[numbers_folded(context.path_text(path))];
+    module.chains += sum.chains;
+    module.kernels += sum.kernels;
+    module.total_ns += sum.total_ns;
+    module.saved_ns += sum.saved_ns;
+  }
+  for (const auto& [module, sum] : heaviest(modules, [](const ShortNodes::Sum& one) { return one.saved_ns; }))
+    report_nodes(context, module, sum, out);
+}
+
+}  // namespace rangefinder

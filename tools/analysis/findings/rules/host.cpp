@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules about the host: launches, synchronisations and allocations.
+#include <map>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/findings/finding_context.h"
+#include "tools/analysis/findings/rules.h"
+
+namespace rangefinder {
+namespace {
+
+/// Over all iterations, including the first.
+struct LaunchSums {
+  std::uint64_t gaps = 0, gap_ns = 0, kernels = 0, kernel_ns = 0, ranges = 0, iterations = 1;
+};
+
+bool inside_loop(const FindingContext& context, std::uint32_t path) {
+  return !context.loop.found() || context.loop.paths.count(path) != 0;
+}
+
+LaunchSums launch_sums(const FindingContext& context) {
+  LaunchSums sums;
+  for (const auto& [path, gaps] : context.gaps.short_gaps()) {
+    if (!inside_loop(context, path)) continue;
+    sums.gaps += gaps.count;
+    sums.gap_ns += gaps.ns;
+  }
+  for (const KernelPlace& place : context.places) {
+    if (!inside_loop(context, place.path)) continue;
+    sums.kernels += place.use.count;
+    sums.kernel_ns += place.use.total_ns;
+  }
+  for (const PathTotals& row : context.rows) sums.ranges += inside_loop(context, row.path) ? row.calls : 0;
+  if (context.loop.found()) sums.iterations = context.iterations.instances.size();
+  return sums;
+}
+
+}  // namespace
+
+// Kernels end before the host has launched the next one, so launches limit the speed.
+//
+// Sums the gaps of 1 to 100 us that a late launch ended (gpu_gaps.h), without the cost of recording those
+// launches. Excludes gaps after a synchronisation, which sync_each_iteration reports.
+void find_launch_bound(const FindingContext& context, std::vector<Finding>& out) {
+  constexpr double kMinShare = 0.05;
+  constexpr std::uint64_t kMinGaps = 20;  // per iteration
+  if (!context.host_times_hold || context.span_ns == 0 || context.rest) return;
+  const LaunchSums sums = launch_sums(context);
+  if (sums.gaps < kMinGaps * sums.iterations || sums.kernels == 0) return;
+  const std::uint64_t analysed = context.loop.found() ? context.loop.count : 1;
+  const auto of_analysed = [&](std::uint64_t sum) {
+    return sum * analysed / sums.iterations / context.gaps.gpus();
+  };
+  const std::uint64_t gross = of_analysed(sums.gap_ns - sums.gaps * GpuGaps::kShortestNs);
+  const std::uint64_t launches = of_analysed(sums.gaps);  // each gap contains one
+  const std::optional<std::uint64_t> saving = context.net_ns(gross, launches);
+  const double share = static_cast<double>(saving.value_or(gross)) / static_cast<double>(context.span_ns);
+  const std::uint64_t mean_kernel = sums.kernel_ns / sums.kernels;
+  const std::uint64_t per_kernel = context.span_ns / analysed / (sums.kernels / sums.iterations + 1);
+  if (share < kMinShare || mean_kernel >= per_kernel) return;
+  const std::uint64_t ranges = sums.ranges / sums.iterations;
+  Finding finding;
+  finding.id = "launch_bound";
+  finding.where = context.loop.path;
+  finding.effect = finding.where.empty() ? "The GPU waits for the host between short kernels"
+                                         : "makes the GPU wait for the host between short kernels";
+  finding.saving_ns = saving;
+  finding.of_ns = of_analysed(sums.gap_ns);
+  finding.why = "A kernel takes " + duration_text(mean_kernel) + ", the host " + duration_text(per_kernel) +
+                " to launch the next; " + count_text(sums.kernels / sums.iterations) + " run" +
+                context.per() + ". The GPU idles in " + count_text(sums.gaps / sums.iterations) +
+                " gaps of " + duration_text(sums.gap_ns / sums.gaps) +
+                "; the cost of recording a launch is subtracted" +
+                (ranges == 0 ? "." : ", that of " + count_text(ranges) + " ranges is not.");
+  finding.evidence = {
+      evidence_count("kernels_per_repetition", "kernels per iteration", sums.kernels / sums.iterations),
+      evidence_ns("mean_kernel_ns", "mean kernel time", mean_kernel),
+      evidence_ns("time_per_kernel_ns", "elapsed time per kernel", per_kernel),
+      evidence_count("gaps_per_repetition", "gaps of 1 to 100 us per iteration", sums.gaps / sums.iterations),
+      evidence_ns("mean_gap_ns", "mean gap", sums.gap_ns / sums.gaps),
+      evidence_share("share_of_time", "gaps minus 1 us each and recording, as a share of the analysed time",
+                     share),
+      evidence_count("repetitions", "iterations", analysed)};
+  context.add_cost(finding, launches);
+  finding.next_step =
+      "replay an iteration as a CUDA graph, or run fewer and larger kernels: fuse them, or use larger "
+      "batches";
+  finding.code = "model = torch.compile(model, mode=\"reduce-overhead\")";
+  out.push_back(std::move(finding));
+}
+
+namespace {
+
+/// Synchronisations of the loop.
+struct LoopWaits {
+  std::map<std::string, std::uint64_t> apis;
+  std::map<std::size_t, std::uint64_t> by_iteration;
+  std::uint64_t calls = 0, waited_ns = 0;
+};
+
+LoopWaits loop_waits(const FindingContext& context) {
+  LoopWaits waits;
+  for (const LoggedCall& call : context.log.calls()) {
+    if (call.what != LoggedCall::What::sync || !context.loop.holds(call.start_ns)) continue;
+    ++waits.calls;
+    waits.waited_ns += call.host_ns;
+    ++waits.apis[context.log.api(call.api)];
+    ++waits.by_iteration[context.iterations.last_before(call.start_ns)];
+  }
+  return waits;
+}
+
+}  // namespace
+
+// Every iteration waits for the GPU, and the GPU then waits for the next launch.
+//
+// The saving is the sum of the idle gaps of 1 to 100 us that follow a synchronisation, without the cost of
+// recording the launches in them. idle_in_range reports longer gaps. Where less than 90 % of the iterations
+// synchronise, it is not a pattern of the loop.
+void find_sync_each_iteration(const FindingContext& context, std::vector<Finding>& out) {
+  constexpr double kMinShare = 0.01, kMinOfIterations = 0.9;
+  if (!context.host_times_hold || !context.loop.found() || context.rest) return;
+  std::uint64_t gaps = 0, gap_ns = 0;
+  for (const auto& [path, of_path] : context.gaps.short_gaps()) {
+    if (context.loop.paths.count(path) == 0) continue;
+    gaps += of_path.sync_count;
+    gap_ns += of_path.sync_ns;
+  }
+  const auto of_analysed = [&](std::uint64_t sum) {
+    return sum * context.loop.count / (context.loop.count + 1) / context.gaps.gpus();
+  };
+  const auto iterations = static_cast<double>(context.loop.count);
+  const std::uint64_t gross = of_analysed(gap_ns), launches = of_analysed(gaps);
+  const std::optional<std::uint64_t> saving = context.net_ns(gross, launches);
+  const double share = static_cast<double>(saving.value_or(gross)) / static_cast<double>(context.span_ns);
+  if (share < kMinShare) return;
+  const LoopWaits waits = loop_waits(context);
+  if (static_cast<double>(waits.by_iteration.size()) / iterations < kMinOfIterations) return;
+  Finding finding;
+  finding.id = "sync_each_iteration";
+  finding.where = context.loop.path;
+  finding.effect = finding.where.empty() ? "The host waits for the GPU, which then waits for the host"
+                                         : "waits for the GPU, which then waits for the host";
+  finding.saving_ns = saving;
+  finding.of_ns = gross;
+  finding.why = "The GPU idles for " + context.each_text(gross) +
+                " an iteration after these calls: " + counts_text(waits.apis) + ". The host waits for " +
+                context.each_text(waits.waited_ns) +
+                " an iteration in them, and launches the next work only afterwards.";
+  finding.evidence = {evidence_number("syncs_per_repetition", "synchronisations per iteration",
+                                      static_cast<double>(waits.calls) / iterations),
+                      evidence_text("apis", "calls:", counts_text(waits.apis)),
+                      evidence_ns("waited_ns", "host wait time", waits.waited_ns),
+                      evidence_count("gaps", "gaps after them", gaps),
+                      evidence_share("share_of_time", "these gaps as a share of the analysed time", share),
+                      evidence_count("repetitions", "iterations", context.loop.count)};
+  context.add_cost(finding, launches);
+  finding.next_step =
+      "wait only where the host uses a result, if possible for an event of a few iterations before; .item(), "
+      ".cpu() and print of a tensor all wait";
+  finding.code = "total += loss.detach()  # total.item() once, after the loop";
+  out.push_back(std::move(finding));
+}
+
+// The driver allocates or frees memory in every iteration.
+//
+// cuMemAlloc, cuMemFree and pinned allocations may wait for the whole GPU. Allocations from a pool
+// (cuMemAllocAsync) never do and cost only the call, so their threshold is higher. The saving is the host
+// time in all of these calls.
+void find_allocations_in_loop(const FindingContext& context, std::vector<Finding>& out) {
+  constexpr double kMinShare = 0.01, kMinShareOfPool = 0.10;
+  if (!context.loop.found() || context.rest) return;
+  std::uint64_t allocs = 0, frees = 0, pool_calls = 0, bytes = 0, ns = 0;
+  for (const LoggedCall& call : context.log.calls()) {
+    if (call.what == LoggedCall::What::sync || !context.loop.holds(call.start_ns)) continue;
+    ++(call.what == LoggedCall::What::alloc ? allocs : frees);
+    if (call.memory == AllocKind::async || call.memory == AllocKind::pool) ++pool_calls;
+    bytes += call.bytes;
+    ns += call.host_ns;
+  }
+  const auto per_iteration = [&context](std::uint64_t n) {
+    return static_cast<double>(n) / static_cast<double>(context.loop.count);
+  };
+  const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
+  const bool pool = pool_calls == allocs + frees;
+  if (allocs + frees < context.loop.count || share < (pool ? kMinShareOfPool : kMinShare)) return;
+  Finding finding;
+  finding.id = "allocations_in_loop";
+  finding.where = context.loop.path;
+  finding.effect = finding.where.empty() ? "Memory is allocated and freed in every iteration"
+                                         : "allocates and frees memory in every iteration";
+  finding.saving_ns = ns;
+  finding.of_ns = ns;
+  finding.why = context.each_text(ns) + " an iteration pass in calls that allocate or free, " +
+                three_digits(per_iteration(allocs)) + " and " + three_digits(per_iteration(frees)) +
+                " of them. ";
+  finding.why +=
+      pool ? "All of them use a pool, which costs the call alone."
+           : "All but " + count_text(pool_calls) + " bypass a pool, so each may wait for the whole GPU.";
+  finding.evidence = {
+      evidence_number("allocs_per_repetition", "allocations per iteration", per_iteration(allocs)),
+      evidence_number("frees_per_repetition", "frees per iteration", per_iteration(frees)),
+      evidence_count("pool_calls", "of these from a pool (cuMemAllocAsync)", pool_calls),
+      evidence_bytes("bytes", "bytes requested", bytes),
+      evidence_ns("host_ns", "host time in these calls", ns),
+      evidence_share("share_of_time", "share of the analysed time", share),
+      evidence_count("repetitions", "iterations", context.loop.count)};
+  finding.next_step =
+      "allocate once before the loop and keep the memory, or take it from a pool (PyTorch does so unless its "
+      "cache is emptied)";
+  if (!pool) finding.code = "cudaMallocAsync(&memory, bytes, stream);";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace rangefinder

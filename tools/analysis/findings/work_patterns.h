@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sequences of GPU work that rules report. Each takes the work of a trace in order of start.
+//
+//   ElementwiseChains   …, add, clamp, mul, …  on one stream, in one module or in sibling modules
+//   AttentionProducts   q kᵀ ─▶ [scale, mask] ─▶ softmax ─▶ [dropout, cast] ─▶ · v    in one path of one
+//   stream ShortNodes          …, ├2┤ ├3┤, …          short kernels of a graph, one after the other, in one
+//   module ConcurrentKernels   kernels that overlap in a chain, and the same kernels alone
+//
+// Kernels are classified by name (kernel_kinds.h). Memory grows with paths, streams and distinct kernels;
+// chains and clusters are bounded.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tools/analysis/model/launched_work.h"
+#include "tools/analysis/model/trace_names.h"
+#include "tools/analysis/tables/kernel_kinds.h"
+
+namespace rangefinder {
+
+/// Kinds of kernels by name id, each name classified once.
+class KernelSorts {
+ public:
+  [[nodiscard]] KernelSort of(std::uint32_t name, const TraceNames& names);
+
+ private:
+  std::unordered_map<std::uint32_t, KernelSort> sorts_;
+};
+
+/// Consecutive elementwise kernels, each of which reads what the previous one wrote.
+///
+/// Two kernels are assumed to pass the same bytes if their L2 bytes, where measured, agree within a factor of
+/// two. Without them, their thread counts must agree within a factor of eight: kernels differ in elements per
+/// thread.
+class ElementwiseChains {
+ public:
+  static constexpr std::size_t kMaxChains = 65'536;  // distinct
+  static constexpr std::size_t kMaxLength = 64;
+
+  struct Sum {
+    std::uint64_t chains = 0, total_ns = 0, saved_ns = 0, l2_bytes = 0;
+    Sum& operator+=(const Sum& other);
+  };
+  /// Path, 0: none in common; kernel names.
+  using ByPathAndNames = std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, Sum>;
+
+  void add(const WorkEvent& event, const TraceNames& names, KernelSorts& sorts);
+  void finish();
+  [[nodiscard]] const ByPathAndNames& sums() const noexcept { return sums_; }
+
+ private:
+  struct Chain {
+    std::vector<std::uint32_t> names;
+    std::uint32_t path = 0;
+    std::uint64_t threads = 0, l2_bytes = 0;  // of its latest kernel
+    std::uint64_t total_ns = 0, longest_ns = 0, total_l2 = 0;
+  };
+  void close(Chain& chain);
+
+  std::unordered_map<std::uint64_t, Chain> open_;  // by context and stream
+  ByPathAndNames sums_;
+};
+
+/// Softmax between two matrix products: attention that writes its scores to memory.
+class AttentionProducts {
+ public:
+  static constexpr std::uint32_t kMaxBetween =
+      4;  // kernels between a product and the softmax, on either side
+
+  struct Sum {
+    std::uint64_t times = 0;
+    std::uint64_t between_ns = 0, l2_bytes = 0;  ///< of all kernels between the two products
+  };
+  void add(const WorkEvent& event, const TraceNames& names, KernelSorts& sorts);
+  /// By path.
+  [[nodiscard]] const std::unordered_map<std::uint32_t, Sum>& sums() const noexcept { return sums_; }
+
+ private:
+  /// The part of the pattern that a stream has matched so far.
+  struct Progress {
+    bool product = false, softmax = false;
+    std::uint32_t path = 0, kernels = 0;  // of the product; since the latest match
+    std::uint64_t between_ns = 0, between_l2 = 0;
+  };
+
+  std::unordered_map<std::uint64_t, Progress> streams_;  // by context and stream
+  std::unordered_map<std::uint32_t, Sum> sums_;
+};
+
+/// Chains of kernels of a replayed graph that are too short to fill the GPU.
+class ShortNodes {
+ public:
+  static constexpr std::uint64_t kMaxNs = 5'000;
+  static constexpr std::uint64_t kMinOfChain = 2;
+
+  struct Sum {
+    std::uint64_t chains = 0, kernels = 0, total_ns = 0, saved_ns = 0;
+  };
+  void add(const WorkEvent& event);
+  void finish();
+  /// By path.
+  [[nodiscard]] const std::unordered_map<std::uint32_t, Sum>& sums() const noexcept { return sums_; }
+
+ private:
+  struct Chain {
+    std::uint64_t kernels = 0, total_ns = 0, longest_ns = 0;
+    std::uint32_t path = 0;
+  };
+  void close(Chain& chain);
+
+  std::unordered_map<std::uint64_t, Chain> open_;  // by context and stream
+  std::unordered_map<std::uint32_t, Sum> sums_;
+};
+
+/// Clusters of kernels that overlap in a chain on one GPU, from first start to last end.
+///
+///   ├─ A ─────────┤
+///      ├─ B ────────────┤
+///   └──── cluster ──────┘
+class ConcurrentKernels {
+ public:
+  static constexpr std::size_t kMaxClusters = 4096;  // distinct
+  static constexpr std::size_t kMaxOfCluster = 64;   // longer: the program overlaps kernels throughout
+
+  using Kernel = std::uint64_t;  ///< name and configuration
+  struct Times {
+    std::uint64_t count = 0, ns = 0;
+  };
+  void add(const WorkEvent& event);
+  void finish();
+  [[nodiscard]] const std::unordered_map<Kernel, Times>& alone() const noexcept { return alone_; }
+  [[nodiscard]] const std::map<std::vector<Kernel>, Times>& together() const noexcept { return together_; }
+
+ private:
+  struct Cluster {
+    TimeNs start_ns = 0, end_ns = 0;
+    std::vector<Kernel> kernels;
+    std::uint64_t first_ns = 0;  // duration of the first kernel
+  };
+  void close(Cluster& cluster);
+
+  std::unordered_map<std::uint32_t, Cluster> open_;  // by GPU
+  std::unordered_map<Kernel, Times> alone_;
+  std::map<std::vector<Kernel>, Times> together_;
+};
+
+}  // namespace rangefinder

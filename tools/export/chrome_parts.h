@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a timeline, each of some kinds of lines. Each line is added to those parts that take its kind.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tools/export/chrome_timeline.h"
+
+namespace rangefinder {
+
+/// GPU work as slices: one row per stream, and rows with the modules of each stream's kernels.
+///
+///   stream 13           ▇gemm▇ ▇add▇   ▇gemm▇
+///   stream 13 modules   ▇ encoder/0 ▇  ▇ encoder/1 ▇      first start to last end of an instance's kernels
+///
+/// An exact line precedes the kernel with the same correlation id, whose slice gets its bytes.
+/// Memory: exact lines without their kernel so far, and one annotation per stream and nesting level.
+class ChromeGpu {
+ public:
+  explicit ChromeGpu(ChromeContext& context) : context_(context) {}
+
+  void add(const KernelRecord& kernel);
+  void add(const MemcpyRecord& copy);
+  void add(const MemsetRecord& memset);
+  /// A launch of a whole graph has its own category, because it names no kernel.
+  void add(const GraphRecord& graph);
+  /// Keeps the values of a kernel, copy or memset for its slice.
+  void add(const ExactRecord& exact);
+  void finish();
+
+ private:
+  /// A range instance that may get more kernels.
+  struct Annotation {
+    std::uint64_t range = 0;
+    std::uint32_t path = 0;
+    TimeNs start_ns = 0, end_ns = 0;
+  };
+  using StreamKey = std::pair<std::uint32_t, std::uint32_t>;  // context, stream
+  struct OpenAnnotations {
+    std::uint32_t gpu = 0;
+    std::vector<Annotation> stack;  // outermost first
+  };
+
+  [[nodiscard]] ChromeRow row(const GpuWork& work);
+  void open_args(const GpuWork& work);
+  /// Appends exact values, ends the event, and writes its flow and annotation.
+  void close_work(const GpuWork& work, ChromeRow at);
+  void flow(const GpuWork& work, ChromeRow row);
+  void annotate(const GpuWork& work);
+  void close_annotation(const StreamKey& key, OpenAnnotations& open);
+  [[nodiscard]] bool is_above(std::uint32_t path, std::uint32_t below) const;
+  [[nodiscard]] const std::string& config_args(std::uint32_t config, std::uint32_t gpu);
+  void append_exact(std::uint32_t correlation);
+
+  ChromeContext& context_;
+  std::unordered_map<std::uint64_t, std::string> config_args_;  // by config and GPU
+  std::unordered_map<std::uint32_t, ExactRecord> waiting_;      // by correlation id
+  std::map<StreamKey, OpenAnnotations> annotations_;
+};
+
+/// Host calls, and the profiler's holds in them, as slices on the rows of their threads, and the flows from
+/// launches to the GPU.
+///
+/// No argument may be named "stream", because readers treat an event with one as GPU work. Overhead of CUDA
+/// and CUPTI and counter ranges have their own rows, because they need not nest with calls.
+class ChromeHost {
+ public:
+  explicit ChromeHost(ChromeContext& context) : context_(context) {}
+
+  void add(const LaunchRecord& launch);
+  void add(const ExactRecord& exact);
+  void add(const SyncRecord& sync);
+  void add(const AllocRecord& alloc);
+  void add(const EventRecord& event);
+  void add(const CaptureRecord& capture);
+  void add(const OverheadRecord& overhead);
+  void add(const HoldRecord& hold);
+  void add(const GapRecord& gap);
+
+ private:
+  /// False: the call has no times.
+  template <typename Add>
+  bool call(const HostWork& host, std::string_view api, Add&& add);
+  [[nodiscard]] ChromeRow overhead_row(TimeNs start_ns, TimeNs end_ns);
+  void launch_slice(const LaunchRecord& launch, std::string_view unmeasured);
+  void counter_range(const ExactRecord& exact);
+
+  ChromeContext& context_;
+};
+
+/// NVTX ranges and marks on the rows of their threads.
+///
+/// Push/pop ranges of one domain nest, but those of two domains need not. So ranges of the default domain are
+/// on the thread's row, together with its calls, and every other domain has its own row. Start/end ranges may
+/// cross threads and each other: they are asynchronous events (b, e). A range that was never closed lasts to
+/// the end of the trace and has the argument "unclosed".
+class ChromeNvtx {
+ public:
+  explicit ChromeNvtx(ChromeContext& context) : context_(context) {}
+
+  void add(const RangeRecord& range);
+  void add(const MarkRecord& mark);
+
+ private:
+  [[nodiscard]] ChromeRow row(std::uint32_t thread, std::uint32_t domain);
+  [[nodiscard]] bool is_step(const RangeRecord& range);
+  void args(const NvtxExtras& extras, std::uint32_t domain, std::uint64_t external_id, std::uint32_t path,
+            bool unclosed);
+
+  ChromeContext& context_;
+  std::unordered_map<std::uint32_t, bool> step_paths_;
+  std::uint64_t steps_ = 0;
+};
+
+/// Hardware samples as counters of the GPU: DRAM read and write, L2, and engine and SM activity.
+///
+///   {"ph":"C","name":"DRAM","args":{"read (bytes/s)":3.1e12,"write (bytes/s)":8.4e11}}
+///
+/// A value holds until the next one. Between two runs of samples the counters are 0: the GPU was idle, or
+/// samples were lost, which the loss ledger counts. Columns that were not collected have no counter. The link
+/// columns (PCIe, NVLink) are omitted: their bytes are reported in one of up to 50 samples, so a rate per
+/// sample would be wrong.
+class ChromeSamples {
+ public:
+  explicit ChromeSamples(ChromeContext& context) : context_(context) {}
+
+  void add(const SamplingRecord& sampling);
+  void add(const SamplesRecord& samples);
+  void finish();
+
+ private:
+  struct Gpu {
+    std::array<bool, kSampleColumns> collected{};
+    TimeNs run_end_ns = kNoTime;  ///< end of the latest run
+  };
+  /// Writes counter values at `at_ns`; zeros if `samples` is nullptr or `place` is beyond its columns.
+  void counters(std::uint32_t gpu, const Gpu& state, const SamplesRecord* samples, std::size_t place,
+                TimeNs at_ns, double sample_ns);
+
+  ChromeContext& context_;
+  std::map<std::uint32_t, Gpu> gpus_;
+};
+
+}  // namespace rangefinder

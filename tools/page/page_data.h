@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data of one trace in a page: tables and timeline.
+//
+//   chunks ─▶ PageCounts ─▶ tables
+//                └▶ what to keep ─▶ chunks, again ─▶ Timeline ─▶ timeline
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tools/analysis/findings/facts.h"
+#include "tools/analysis/tables/whole_trace.h"
+#include "tools/page/page_counts.h"
+#include "tools/page/timeline.h"
+
+namespace rangefinder {
+
+inline constexpr Columns kPageColumns = PageCounts::kColumns | Timeline::kColumns | FindingFacts::kColumns;
+
+struct PageData {
+  nlohmann::ordered_json tables, timeline;
+};
+
+/// `trace`: with kPageColumns.
+[[nodiscard]] PageData page_data(WholeTrace& trace, const PageLimits& limits);
+
+}  // namespace rangefinder

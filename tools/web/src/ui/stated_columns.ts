@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Columns as the data state them. Key, title, unit and meaning come from C++ (tools/page/page_columns.cpp), and so does
+// the text of each cell that has a mark or no number.
+import type { Unit } from "../data/numbers";
+import type { TableColumn } from "./columns";
+
+export interface StatedColumn {
+  key: string;
+  title: string;
+  unit: Unit;
+  tip?: string;
+  /** Drawn behind the number: its share of the whole. */
+  bar?: boolean;
+}
+
+/** Texts in place of the formatted values, by key of the column. */
+export type Texts = Record<string, string>;
+
+const kLetter = 8;
+const kMargin = 28;
+const kMinWidth = 84;
+/** Of columns with long texts; others are as wide as their titles. */
+const kWidths: Record<string, number> = { path: 220, name: 280, top_stall: 180 };
+
+/** `whole`: of a bar whose unit is no share. */
+export function statedColumn<Row>(
+  column: StatedColumn,
+  value: (row: Row, key: string) => number | string | undefined,
+  { texts, whole }: { texts?: (row: Row) => Texts | undefined; whole?: number } = {},
+): TableColumn<Row> {
+  const { bar, ...stated } = column;
+  const all = column.unit === "share" ? 1 : column.unit === "percent" ? 100 : Math.max(1, whole ?? 1);
+  const shareOf = (row: Row): number | undefined => {
+    const part = value(row, column.key);
+    return typeof part === "number" ? part / all : undefined;
+  };
+  return {
+    ...stated,
+    width: kWidths[column.key] ?? Math.max(kMinWidth, column.title.length * kLetter + kMargin),
+    value: (row) => value(row, column.key),
+    text: (row) => texts?.(row)?.[column.key],
+    ...(bar === true ? { bar: shareOf } : {}),
+  };
+}
