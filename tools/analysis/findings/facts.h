@@ -5,6 +5,8 @@
 //   rows ─┬─ calls ─▶ CallLog, CaptureCalls, StreamWaits
 //         └─ work with its launch (LaunchedWork) ─▶ KernelFacts, GpuGaps, CallLog, work_patterns.h
 //
+// If a GPU has long gaps, the rows are read again for the host's ranges and calls in them (HostTimeline).
+//
 // Memory grows with paths, names, streams and threads; call_log.h, host_timeline.h and stream_waits.h keep
 // more and state it. One thread.
 #pragma once

@@ -2,10 +2,10 @@
 //
 // Sequences of GPU work that rules report. Each takes the work of a trace in order of start.
 //
-//   ElementwiseChains   …, add, clamp, mul, …  on one stream, in one module or in sibling modules
-//   AttentionProducts   q kᵀ ─▶ [scale, mask] ─▶ softmax ─▶ [dropout, cast] ─▶ · v    in one path of one
-//   stream ShortNodes          …, ├2┤ ├3┤, …          short kernels of a graph, one after the other, in one
-//   module ConcurrentKernels   kernels that overlap in a chain, and the same kernels alone
+//   ElementwiseChains   …, add, clamp, mul, …   on one stream, in one module or in siblings
+//   AttentionProducts   q kᵀ ─▶ [scale, mask] ─▶ softmax ─▶ [dropout, cast] ─▶ · v   on one stream
+//   ShortNodes          …, ├2┤ ├3┤, …           short kernels of a graph in one module
+//   ConcurrentKernels   kernels that overlap in a chain, and the same kernels alone
 //
 // Kernels are classified by name (kernel_kinds.h). Memory grows with paths, streams and distinct kernels;
 // chains and clusters are bounded.

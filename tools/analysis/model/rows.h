@@ -6,8 +6,8 @@
 //     value(column, member)      an integer, enum or bool
 //     span(column, start, end)   two times; the second is kept relative to the first
 //     path(column, id)           kept as recorded, read as shown (shown_paths.h)
-//     own_path(column, id, name) the path of a range: if it is no level, its name becomes
-//     ShownPaths::kUnnamed text(column, view)         kept as a number, equal texts once
+//     own_path(column, id, name) the path of a range; one that is no level is named ShownPaths::kUnnamed
+//     text(column, view)         kept as a number, equal texts once
 //
 // A new member of a record is one line here. Strings and vectors are in Chunk, beside the tables.
 #pragma once

@@ -9,7 +9,7 @@
 //     GPU idle        7.9 %   host launching 4.0 %, host code 2.1 %, only copies ran 1.8 %
 //     DRAM          1.60 GB   1.20 GB read, 0.40 GB written; 289 GB/s, 6.0 % of peak
 //
-//   lines ─▶ OpeningReader ─▶ IterationLog, IdleCauses, FindingRules ─▶ Opening ─▶ text, JSON
+//   chunks ─▶ OpeningReader ─▶ IterationLog, IdleCauses, FindingRules ─▶ Opening ─▶ text, JSON
 //
 // Busy and idle are shares of wall time, and add up to 100 %. They are summed over half of the iterations,
 // those with the middle wall times, so that outliers do not decide what is typical. Without iterations they

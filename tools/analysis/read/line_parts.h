@@ -62,14 +62,4 @@ template <typename Record>
   }
 }
 
-/// A driver call of a host thread; else nullptr.
-[[nodiscard]] inline const HostWork* host_call(const Line& line) noexcept {
-  if (const LaunchRecord* const launch = launch_of(line)) return &launch->host;
-  if (const auto* const sync = std::get_if<SyncRecord>(&line)) return &sync->host;
-  if (const auto* const alloc = std::get_if<AllocRecord>(&line)) return &alloc->host;
-  if (const auto* const event = std::get_if<EventRecord>(&line)) return &event->host;
-  if (const auto* const capture = std::get_if<CaptureRecord>(&line)) return &capture->host;
-  return nullptr;
-}
-
 }  // namespace rangefinder

@@ -31,7 +31,6 @@ struct LinePlace {
 
 struct ReadSummary {
   std::uint64_t lines = 0;   ///< read as records
-  std::uint64_t given = 0;   ///< to the caller: a path line may become several lines, or none
   std::uint64_t broken = 0;  ///< not readable as records
   bool torn = false;         ///< a segment ends in the middle of a line
   bool torn_inside = false;  ///< a torn segment is not the last one

@@ -48,10 +48,7 @@ class Reading {
         report_broken(times.refusal(line_kind(line_)), place);
       } else {
         ledger_.line(line_, place);
-        shown_.each_shown(line_, [&](const Line& line) {
-          ++ledger_.summary().given;
-          see_(line, place);
-        });
+        shown_.each_shown(line_, [&](const Line& line) { see_(line, place); });
       }
     }
     if (lines.torn()) ledger_.torn(segment, lines.number());

@@ -2,10 +2,9 @@
 //
 // Completes summary.json after the program ended, with unmixed sampled bytes and the findings of the rules.
 //
-//   summary.json (live bytes, no findings) ──────── ─┐
-//   trace beside it ─▶ WholeTrace, read once ──────┴▶ summary.json: findings; of a sampled trace also
-//   modules,
-//                                                                    outside, kernels, samples, truth
+//   summary.json (live bytes, no findings) ─────┐
+//   trace beside it ─▶ WholeTrace, read once ───┴▶ summary.json: findings
+//                                                   if sampled: modules, outside, kernels, samples, truth
 //
 // Findings name modules as reports show them, modules are those that were recorded.
 // Leaves the file unchanged if the trace does not have all lines that the summary counts.

@@ -138,7 +138,7 @@ inline std::string difference(const TraceRows& a, const TraceRows& b) {
 /// A trace as it was read, or why it was refused.
 struct ReadOutcome {
   TraceRows rows;
-  std::string summary;  ///< ReadSummary, without `given`
+  std::string summary;  ///< ReadSummary
   std::string first_broken;
   std::string refusal;  ///< what() of Missing
 };
