@@ -31,6 +31,16 @@ class TimeOrder {
     items_.push_back(item);
     if (items_.size() == 2 * kPlaces) release(kPlaces, emit);
   }
+  /// Emits the items until `until`: none that is earlier will be added.
+  template <typename Emit>
+  void release_until(TimeNs until, Emit&& emit) {
+    sort();
+    const auto end = std::upper_bound(items_.begin(), items_.end(), until,
+                                      [](TimeNs time, const Item& item) { return time < item.at_ns; });
+    for (auto item = items_.begin(); item != end; ++item) emit(static_cast<const Item&>(*item));
+    items_.erase(items_.begin(), end);
+    sorted_ = items_.size();
+  }
   template <typename Emit>
   void finish(Emit&& emit) {
     release(items_.size(), emit);

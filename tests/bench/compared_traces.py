@@ -15,7 +15,7 @@ import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLE = TESTS.parent / "schema/examples"  # every kind of line
-RANKS = TESTS / "unit/analysis/communication/recorded_ranks"
+RANKS = TESTS / "unit/analysis/ranks/recorded_ranks"
 
 QUICK = ("case_overlap", "case_starved_pinned", "case_transpose", "decoder_exact", "graph_replay",
          "multi_stream_ranges", "nvtx_shapes", "rtdetr_unfused", "example", "job")

@@ -16,10 +16,10 @@
 #include <string>
 
 #include "profiler/attribution/sampled_rows.h"
+#include "tools/analysis/model/trace_reader.h"
 #include "tools/analysis/model/trace_totals.h"
-#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/queries/whole_trace.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
-#include "tools/analysis/tables/whole_trace.h"
 
 using namespace rangefinder;
 

@@ -26,8 +26,8 @@
 
 #include "schema/scan_line.h"
 #include "tests/bench/machine_speed.h"
-#include "tools/analysis/read/segment_lines.h"
-#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/model/segment_lines.h"
+#include "tools/analysis/model/trace_reader.h"
 
 namespace {
 

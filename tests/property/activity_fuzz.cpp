@@ -20,7 +20,7 @@
 #include "schema/write_line.h"
 #include "tests/property/fuzz.h"
 #include "tests/unit/activity/activity_buffer.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 
 namespace rangefinder::fuzz {
 namespace {

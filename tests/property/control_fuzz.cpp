@@ -17,7 +17,7 @@
 #include "profiler/events/recorder.h"
 #include "tests/property/corruption.h"
 #include "tests/property/fuzz.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tests/unit/control/fake_target.h"
 
 namespace rangefinder::fuzz {

@@ -10,7 +10,7 @@
 
 #include "tests/property/corruption.h"
 #include "tests/property/fuzz.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "workloads/rtdetr/image_file.h"
 
 namespace rangefinder::fuzz {

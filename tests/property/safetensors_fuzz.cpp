@@ -9,7 +9,7 @@
 
 #include "tests/property/corruption.h"
 #include "tests/property/fuzz.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "workloads/rtdetr/safetensors.h"
 
 namespace rangefinder::fuzz {

@@ -95,7 +95,7 @@ class SampledBoundFuzzer final : public Fuzzer {
         for (std::size_t c = 0; c < kSharedColumns; ++c) inclusive[path][c] += bytes[c];
       }
     }
-    const SampledTotals totals = SampledTrace::load(trace.reader())->totals();
+    const SampledTotals totals = test::sampled_totals(trace.lines);
     const std::uint64_t all_ns = totals.find(1)->inclusive_work_ns;
     for (const SampledPath& path : totals.paths) {
       for (std::size_t c = 0; c < kSharedColumns; ++c) {

@@ -11,7 +11,7 @@
 #include "schema/read_line.h"
 #include "schema/write_line.h"
 #include "tests/property/fuzz.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 
 namespace rangefinder::fuzz {
 namespace {

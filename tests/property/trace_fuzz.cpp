@@ -21,13 +21,13 @@
 
 #include "tests/property/corruption.h"
 #include "tests/property/fuzz.h"
+#include "tests/unit/analysis/model/damages.h"
 #include "tests/unit/analysis/queries/section_run.h"
-#include "tests/unit/analysis/read/damages.h"
 #include "tests/unit/schema/example_trace.h"
 #include "tests/unit/schema/plain_lines.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/tables/module_table.h"
-#include "tools/analysis/tables/whole_trace.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/queries/module_table.h"
+#include "tools/analysis/queries/whole_trace.h"
 #include "tools/analysis/validate/salvage.h"
 #include "tools/analysis/validate/validation.h"
 #include "tools/export/export_format.h"
@@ -272,7 +272,7 @@ class TraceFuzzer final : public Fuzzer {
       for (const PathTotals& row : trace.totals.paths()) static_cast<void>(trace.path_text(row.path));
       static_cast<void>(trace.totals.kernels());
       static_cast<void>(trace.totals.path_metrics());
-      static_cast<void>(module_table(trace, values, {}, {80, false}));
+      static_cast<void>(render_text(module_rows(trace, values, {}), {80, false}));
     });
     const std::string section(random.element(section_kinds()).name);
     std::string text;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "workloads/rtdetr/config.h"
 #include "workloads/rtdetr/host_backends.h"
 #include "workloads/rtdetr/label_font.h"

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 
 using namespace rangefinder::rtdetr;
 using rangefinder::test::TemporaryFolder;

@@ -49,48 +49,32 @@ ALLOWED = {
     "injection": "profiler/guest profiler/events profiler/nvtx profiler/session",
     "injection/mpi": "",
     "tools/command_line": "profiler/base",
-    "tools/analysis/read": "profiler/base schema profiler/attribution",
     "tools/analysis/table": "profiler/base",
-    "tools/analysis/model": "profiler/base schema profiler/attribution tools/analysis/read",
-    "tools/analysis/sampling": "schema profiler/attribution tools/analysis/read tools/analysis/model",
-    "tools/analysis/timeline": "schema profiler/attribution tools/analysis/read tools/analysis/model",
-    "tools/analysis/tables": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
-                             "tools/analysis/read tools/analysis/model tools/analysis/sampling "
-                             "tools/analysis/timeline",
-    "tools/analysis/communication": "profiler/base schema tools/analysis/table tools/analysis/model "
-                                    "tools/analysis/timeline tools/analysis/tables",
-    "tools/analysis/findings": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
-                               "tools/analysis/read tools/analysis/model tools/analysis/timeline "
-                               "tools/analysis/tables",
-    "tools/analysis/overview": "profiler/base schema profiler/attribution tools/analysis/table "
-                               "tools/analysis/read tools/analysis/model tools/analysis/timeline "
-                               "tools/analysis/tables tools/analysis/findings",
+    "tools/analysis/model": "profiler/base schema profiler/attribution",
+    "tools/analysis/sampling": "schema profiler/attribution tools/analysis/model",
     "tools/analysis/queries": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
-                              "tools/analysis/read tools/analysis/model tools/analysis/sampling "
-                              "tools/analysis/timeline tools/analysis/tables tools/analysis/communication "
-                              "tools/analysis/findings tools/analysis/overview",
-    "tools/analysis/ranks": "tools/analysis/table tools/analysis/read tools/analysis/model tools/analysis/tables",
-    "tools/analysis/diff": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/read "
-                           "tools/analysis/model tools/analysis/timeline tools/analysis/tables "
-                           "tools/analysis/findings tools/analysis/overview",
-    "tools/analysis/validate": "schema tools/analysis/table tools/analysis/read tools/analysis/model "
-                               "tools/analysis/timeline tools/analysis/tables tools/analysis/findings "
-                               "tools/analysis/overview",
-    "tools/attach": "profiler/control tools/analysis/read",
-    "tools/export": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/read "
-                    "tools/analysis/model tools/analysis/sampling tools/analysis/timeline tools/analysis/tables",
-    "tools/page": "schema profiler/attribution tools/analysis/table tools/analysis/read tools/analysis/model "
-                  "tools/analysis/timeline tools/analysis/tables tools/analysis/findings tools/analysis/queries "
-                  "tools/analysis/diff",
-    "tools/serve": "profiler/base schema tools/analysis/table tools/analysis/read tools/analysis/model "
-                   "tools/analysis/tables tools/analysis/findings tools/analysis/queries tools/attach tools/export "
-                   "tools/page",
+                              "tools/analysis/model tools/analysis/sampling",
+    "tools/analysis/findings": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
+                               "tools/analysis/model tools/analysis/queries",
+    "tools/analysis/report": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
+                             "tools/analysis/sampling tools/analysis/queries tools/analysis/findings",
+    "tools/analysis/ranks": "profiler/base schema tools/analysis/table tools/analysis/model tools/analysis/queries",
+    "tools/analysis/diff": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
+                           "tools/analysis/queries tools/analysis/findings",
+    "tools/analysis/validate": "schema profiler/attribution tools/analysis/table tools/analysis/model "
+                               "tools/analysis/queries tools/analysis/findings tools/analysis/report",
+    "tools/attach": "profiler/control tools/analysis/model",
+    "tools/export": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
+                    "tools/analysis/sampling tools/analysis/queries",
+    "tools/page": "schema profiler/attribution profiler/metrics tools/analysis/table tools/analysis/model "
+                  "tools/analysis/queries tools/analysis/findings tools/analysis/report tools/analysis/diff",
+    "tools/serve": "profiler/base schema tools/analysis/table tools/analysis/model tools/analysis/queries "
+                   "tools/analysis/findings tools/analysis/report tools/attach tools/export tools/page",
     "tools/replay": "schema profiler/cupti profiler/drain tools/command_line",
     "tools/rangefinder": "profiler/base profiler/options profiler/cupti profiler/attribution profiler/output "
                          "profiler/metrics profiler/counters/metrics profiler/control tools/command_line "
-                         "tools/analysis/table tools/analysis/read tools/analysis/model tools/analysis/tables "
-                         "tools/analysis/communication tools/analysis/findings tools/analysis/overview "
-                         "tools/analysis/queries tools/analysis/ranks tools/analysis/diff tools/analysis/validate "
+                         "tools/analysis/table tools/analysis/model tools/analysis/queries tools/analysis/findings "
+                         "tools/analysis/report tools/analysis/ranks tools/analysis/diff tools/analysis/validate "
                          "tools/attach tools/export tools/page tools/serve",
     "kernels": "",
     "workloads": "",

@@ -3,7 +3,7 @@
 
     damage_test.py RANGEFINDER REPOSITORY DAMAGED_TRACES
 
-The traces and the message for each are in tests/unit/analysis/read/damages.h. `validate` ends with 1, the others
+The traces and the message for each are in tests/unit/analysis/model/damages.h. `validate` ends with 1, the others
 with 3. Unusual but correct input ends with 0 everywhere.
 """
 import functools

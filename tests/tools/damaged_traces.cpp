@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// damaged_traces FOLDER: writes the corpus of tests/unit/analysis/read/damages.h for damage_test.py, a folder
-// each, and prints a line each: {"name": NAME, "message": [PART, ...], "problems": KINDS}.
+// damaged_traces FOLDER: writes the corpus of tests/unit/analysis/model/damages.h for damage_test.py, a
+// folder each, and prints a line each: {"name": NAME, "message": [PART, ...], "problems": KINDS}.
 #include <cstdio>
 #include <exception>
 
 #include <nlohmann/json.hpp>
 
-#include "tests/unit/analysis/read/damages.h"
+#include "tests/unit/analysis/model/damages.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {

@@ -18,7 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/control/control_socket.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
 namespace {

@@ -2,7 +2,6 @@
 #include "tools/export/chrome_events.h"
 
 #include <charconv>
-#include <cstring>
 
 #include "tools/export/time_span.h"
 
@@ -83,18 +82,12 @@ void ChromeEvents::flow(char phase, ChromeRow row, std::uint64_t id, TimeNs at_n
 
 void ChromeEvents::metadata(ChromeRow row, std::string_view what, std::string_view text) {
   begin('M', "", json_string(what), row);
-  JsonObject about(args());
-  about.text("name", text);
-  about.close();
-  close();
+  close_with([text](JsonObject& about) { about.text("name", text); });
 }
 
 void ChromeEvents::sort_index(ChromeRow row, std::string_view what, std::uint32_t index) {
   begin('M', "", json_string(what), row);
-  JsonObject about(args());
-  about.number("sort_index", index);
-  about.close();
-  close();
+  close_with([index](JsonObject& about) { about.number("sort_index", index); });
 }
 
 }  // namespace rangefinder

@@ -49,10 +49,7 @@ class ChromeEvents {
   void slice(ChromeRow row, std::string_view category, std::string_view name, TimeNs start_ns, TimeNs end_ns,
              Add&& add) {
     slice(row, category, name, start_ns, end_ns);
-    JsonObject object(args());
-    add(object);
-    object.close();
-    close();
+    close_with(add);
   }
   /// Begins an event at one time. `phase`: i, C, b or e.
   void moment(char phase, ChromeRow row, std::string_view category, std::string_view name, TimeNs at_ns);
@@ -70,6 +67,14 @@ class ChromeEvents {
   }
   /// The file's text, for further members of the event.
   [[nodiscard]] std::string& text() noexcept { return out_; }
+  /// Ends the event with the arguments that `add(JsonObject&)` adds.
+  template <typename Add>
+  void close_with(Add&& add) {
+    JsonObject object(args());
+    add(object);
+    object.close();
+    close();
+  }
   /// Ends the event of slice() or moment().
   void close() {
     out_ += '}';

@@ -57,7 +57,7 @@ ChromeRow ChromeGpu::row(const GpuWork& work) {
                             [&] { return stream_name(context_.trace, work); });
 }
 
-/// The caller appends members and then calls close_work().
+/// The caller appends members and then ends the object.
 void ChromeGpu::open_args(const GpuWork& work) {
   // "device" must be first and "stream" always present: Holistic Trace Analysis recognises GPU events by
   // them.
@@ -130,61 +130,46 @@ void ChromeGpu::append_exact(std::uint32_t correlation) {
   waiting_.erase(it);
 }
 
-void ChromeGpu::add(const KernelRecord& kernel) {
-  const GpuWork& work = kernel.work;
+template <typename Add>
+void ChromeGpu::slice(const GpuWork& work, std::string_view category, std::string_view name, Add&& add) {
   if (!is_timed(work)) return;
   const ChromeRow at = row(work);
-  context_.events.slice(at, "kernel", context_.names.kernel(kernel.name), work.start_ns, work.end_ns);
+  context_.events.slice(at, category, name, work.start_ns, work.end_ns);
   open_args(work);
-  context_.events.text() += config_args(kernel.config, work.gpu);
-  close_work(work, at);
-}
-
-void ChromeGpu::add(const MemcpyRecord& copy) {
-  const GpuWork& work = copy.work;
-  if (!is_timed(work)) return;
-  const ChromeRow at = row(work);
-  const std::string name = "Memcpy " + std::string(to_text(copy.kind)) + " (" + memory_words(copy.source) +
-                           " -> " + memory_words(copy.destination) + ")";
-  context_.events.slice(at, "gpu_memcpy", json_string(name), work.start_ns, work.end_ns);
-  open_args(work);
-  std::string& out = context_.events.text();
-  append_bytes(out, copy.bytes, work);
-  if (copy.count > 1) out += ",\"copies\":" + std::to_string(copy.count);
-  if (copy.kind == CopyKind::PtoP) {
-    out += ",\"fromDevice\":" + std::to_string(copy.source_gpu);
-    out += ",\"toDevice\":" + std::to_string(copy.destination_gpu);
-  }
-  close_work(work, at);
-}
-
-void ChromeGpu::add(const MemsetRecord& memset) {
-  const GpuWork& work = memset.work;
-  if (!is_timed(work)) return;
-  const ChromeRow at = row(work);
-  context_.events.slice(at, "gpu_memset", json_string("Memset (" + memory_words(memset.memory) + ")"),
-                        work.start_ns, work.end_ns);
-  open_args(work);
-  append_bytes(context_.events.text(), memset.bytes, work);
-  close_work(work, at);
-}
-
-void ChromeGpu::add(const GraphRecord& graph) {
-  const GpuWork& work = graph.work;
-  if (!is_timed(work)) return;
-  const ChromeRow at = row(work);
-  context_.events.slice(at, "gpu_graph", json_string("CUDA graph " + std::to_string(work.graph)),
-                        work.start_ns, work.end_ns);
-  open_args(work);
-  close_work(work, at);
-}
-
-void ChromeGpu::close_work(const GpuWork& work, ChromeRow at) {
+  add(context_.events.text());
   append_exact(work.correlation);
   context_.events.text() += '}';
   context_.events.close();
   flow(work, at);
   annotate(work);
+}
+
+void ChromeGpu::add(const KernelRecord& kernel) {
+  slice(kernel.work, "kernel", context_.names.kernel(kernel.name),
+        [&](std::string& out) { out += config_args(kernel.config, kernel.work.gpu); });
+}
+
+void ChromeGpu::add(const MemcpyRecord& copy) {
+  const std::string name = "Memcpy " + std::string(to_text(copy.kind)) + " (" + memory_words(copy.source) +
+                           " -> " + memory_words(copy.destination) + ")";
+  slice(copy.work, "gpu_memcpy", json_string(name), [&copy](std::string& out) {
+    append_bytes(out, copy.bytes, copy.work);
+    if (copy.count > 1) out += ",\"copies\":" + std::to_string(copy.count);
+    if (copy.kind == CopyKind::PtoP) {
+      out += ",\"fromDevice\":" + std::to_string(copy.source_gpu);
+      out += ",\"toDevice\":" + std::to_string(copy.destination_gpu);
+    }
+  });
+}
+
+void ChromeGpu::add(const MemsetRecord& memset) {
+  slice(memset.work, "gpu_memset", json_string("Memset (" + memory_words(memset.memory) + ")"),
+        [&memset](std::string& out) { append_bytes(out, memset.bytes, memset.work); });
+}
+
+void ChromeGpu::add(const GraphRecord& graph) {
+  slice(graph.work, "gpu_graph", json_string("CUDA graph " + std::to_string(graph.work.graph)),
+        [](std::string&) {});
 }
 
 void ChromeGpu::add(const ExactRecord& exact) {
@@ -232,14 +217,12 @@ void ChromeGpu::close_annotation(const StreamKey& key, OpenAnnotations& open) {
            (level == 0 ? std::string() : ", level " + std::to_string(level + 1));
   });
   context_.events.slice(row, "gpu_user_annotation", context_.names.path(done.path), done.start_ns,
-                        done.end_ns);
-  JsonObject args(context_.events.args());
-  args.number("device", open.gpu);
-  args.number("context", key.first);
-  args.number("stream", key.second);
-  args.number("External id", done.range);
-  args.close();
-  context_.events.close();
+                        done.end_ns, [&](JsonObject& args) {
+                          args.number("device", open.gpu);
+                          args.number("context", key.first);
+                          args.number("stream", key.second);
+                          args.number("External id", done.range);
+                        });
 }
 
 void ChromeGpu::finish() {

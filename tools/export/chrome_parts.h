@@ -51,8 +51,10 @@ class ChromeGpu {
 
   [[nodiscard]] ChromeRow row(const GpuWork& work);
   void open_args(const GpuWork& work);
-  /// Appends exact values, ends the event, and writes its flow and annotation.
-  void close_work(const GpuWork& work, ChromeRow at);
+  /// Writes timed work, with the members of its arguments that `add(std::string&)` appends, its exact values,
+  /// its flow and its annotation.
+  template <typename Add>
+  void slice(const GpuWork& work, std::string_view category, std::string_view name, Add&& add);
   void flow(const GpuWork& work, ChromeRow row);
   void annotate(const GpuWork& work);
   void close_annotation(const StreamKey& key, OpenAnnotations& open);

@@ -2,8 +2,9 @@
 #include "tools/export/chrome_timeline.h"
 
 #include <filesystem>
+#include <variant>
 
-#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/model/trace_reader.h"
 #include "tools/export/chrome_parts.h"
 
 namespace rangefinder {
@@ -41,40 +42,6 @@ const std::string& ChromeNames::api(std::string_view api) {
   return it != apis_.end() ? it->second : apis_.emplace(api, json_string(api)).first->second;
 }
 
-namespace {
-
-class ChromeTimeline {
- public:
-  explicit ChromeTimeline(ChromeContext& context)
-      : host_(context), gpu_(context), nvtx_(context), samples_(context) {}
-
-  void line(const Line& line) {
-    std::visit([this](const auto& record) { add(record, host_, gpu_, nvtx_, samples_); }, line);
-  }
-  /// Writes the events held back. Call it once, after the last line.
-  void finish() {
-    gpu_.finish();
-    samples_.finish();
-  }
-
- private:
-  /// Adds the record to the parts that take its kind.
-  template <typename Record, typename... Parts>
-  static void add(const Record& record, Parts&... parts) {
-    const auto add_to = [&record](auto& part) {
-      if constexpr (requires { part.add(record); }) part.add(record);
-    };
-    (add_to(parts), ...);
-  }
-
-  ChromeHost host_;
-  ChromeGpu gpu_;
-  ChromeNvtx nvtx_;
-  ChromeSamples samples_;
-};
-
-}  // namespace
-
 void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process, const ChromeOptions& options,
                         ChromeEvents& events, ChromeRows& rows, std::uint32_t sort_index) {
   const std::string program = std::filesystem::path(trace.header.executable).filename().string();
@@ -89,11 +56,25 @@ void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process,
   }
   LineReader reader;
   ChromeContext context{trace, process, options, events, rows, ChromeNames(trace)};
-  ChromeTimeline timeline(context);
+  ChromeHost host(context);
+  ChromeGpu gpu(context);
+  ChromeNvtx nvtx(context);
+  ChromeSamples samples(context);
+  const auto add = [&](const auto& record) {
+    const auto add_to = [&record](auto& part) {
+      if constexpr (requires { part.add(record); }) part.add(record);
+    };
+    add_to(host);
+    add_to(gpu);
+    add_to(nvtx);
+    add_to(samples);
+  };
   // read_outline() has reported what is broken.
   (void)read_lines(trace.files, reader,
-                   [&timeline](const Line& line, const LinePlace&) { timeline.line(line); });
-  timeline.finish();
+                   [&add](const Line& line, const LinePlace&) { std::visit(add, line); });
+  // The events held back.
+  gpu.finish();
+  samples.finish();
 }
 
 }  // namespace rangefinder

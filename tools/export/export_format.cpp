@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "profiler/base/number_text.h"
 
@@ -22,6 +23,16 @@ constexpr std::array kFormats{
     ExportFormat{"prometheus", "sums as metrics, for node_exporter's textfile collector", ".prom",
                  ExportShape::file, true, export_prometheus},
 };
+
+/// The file name of a process. '_' replaces characters that a file name must not have.
+std::string process_file_name(const Header& header) {
+  std::string host = header.host.empty() ? "host" : header.host;
+  const auto is_bad = [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20; };
+  std::replace_if(host.begin(), host.end(), is_bad, '_');
+  if (host.front() == '.' || host.front() == '-') host.front() = '_';
+  host.resize(std::min<std::size_t>(host.size(), 128));  // file names have at most 255 bytes
+  return host + "_" + std::to_string(header.pid) + "." + std::to_string(header.base_unix_ns);
+}
 
 }  // namespace
 
@@ -54,13 +65,22 @@ void note_untimed(const TraceNames& trace, std::uint64_t untimed, ExportResult& 
                          counted_text(untimed, "GPU record", "GPU records") + " without times omitted");
 }
 
-std::string process_file_name(const Header& header) {
-  std::string host = header.host.empty() ? "host" : header.host;
-  const auto is_bad = [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20; };
-  std::replace_if(host.begin(), host.end(), is_bad, '_');
-  if (host.front() == '.' || host.front() == '-') host.front() = '_';
-  host.resize(std::min<std::size_t>(host.size(), 128));  // file names have at most 255 bytes
-  return host + "_" + std::to_string(header.pid) + "." + std::to_string(header.base_unix_ns);
+ExportResult export_each(const ExportRequest& request, bool is_one_file, const std::string& ending,
+                         const WriteTrace& write) {
+  ExportResult result;
+  std::optional<OutputFolder> folder;
+  if (!is_one_file) folder.emplace(request.out);
+  for (const TraceFolder& trace : request.traces) {
+    const TraceOutline outline = read_outline(trace);
+    note_trace(outline, result);
+    const std::filesystem::path target =
+        folder ? folder->path() / (process_file_name(outline.header) + ending) : request.out;
+    // Each file is complete by itself and stays if a later one fails.
+    write(outline, target, result);
+    if (folder) folder->commit();
+    result.files.push_back(target);
+  }
+  return result;
 }
 
 }  // namespace rangefinder

@@ -11,13 +11,14 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tools/analysis/model/trace_names.h"
 #include "tools/export/output_file.h"
+#include "tools/export/trace_outline.h"
 
 namespace rangefinder {
 
@@ -58,9 +59,12 @@ void note_trace(const TraceNames& trace, ExportResult& result);
 /// Adds a note about GPU records without times, which a timeline cannot show.
 void note_untimed(const TraceNames& trace, std::uint64_t untimed, ExportResult& result);
 
-/// The file name of a process, for formats with one file per process: node7_4711.1700000000000000000, the
-/// beginning of file names by PyTorch's profiler. '_' replaces characters that a file name must not have.
-[[nodiscard]] std::string process_file_name(const Header& header);
+using WriteTrace =
+    std::function<void(const TraceOutline&, const std::filesystem::path& target, ExportResult&)>;
+/// Writes one file per trace: `request.out`, or files in that folder named node7_4711.1700000000000000000 and
+/// `ending`, as PyTorch's profiler does.
+[[nodiscard]] ExportResult export_each(const ExportRequest& request, bool is_one_file,
+                                       const std::string& ending, const WriteTrace& write);
 
 ExportResult export_perfetto(const ExportRequest& request);
 ExportResult export_kineto(const ExportRequest& request);

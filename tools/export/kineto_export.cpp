@@ -4,7 +4,6 @@
 //
 // The members are in libkineto's order. Holistic Trace Analysis finds the rank in the first lines, by a
 // pattern that requires a space after "rank":, and reads only complete JSON.
-#include <memory>
 #include <string>
 
 #include "schema/json_text.h"
@@ -96,23 +95,14 @@ bool is_one_file(const ExportRequest& request) {
 }  // namespace
 
 ExportResult export_kineto(const ExportRequest& request) {
-  ExportResult result;
-  std::unique_ptr<OutputFolder> folder;
-  if (!is_one_file(request)) folder = std::make_unique<OutputFolder>(request.out);
-  for (const TraceFolder& trace : request.traces) {
-    const TraceOutline outline = read_outline(trace);
-    note_trace(outline, result);
-    note_untimed(outline, outline.untimed, result);
-    const std::string name = process_file_name(outline.header) + ".pt.trace.json";
-    const std::filesystem::path target = folder ? folder->path() / name : request.out;
-    // Each file is complete by itself and stays if a later one fails.
-    OutputFile file(target, request.overwrite);
-    write_file(outline, request.step_range, file, target.string());
-    file.commit();
-    if (folder) folder->commit();
-    result.files.push_back(target);
-  }
-  return result;
+  return export_each(
+      request, is_one_file(request), ".pt.trace.json",
+      [&request](const TraceOutline& trace, const std::filesystem::path& target, ExportResult& result) {
+        note_untimed(trace, trace.untimed, result);
+        OutputFile file(target, request.overwrite);
+        write_file(trace, request.step_range, file, target.string());
+        file.commit();
+      });
 }
 
 }  // namespace rangefinder

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
 namespace {

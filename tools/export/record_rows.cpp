@@ -9,9 +9,9 @@
 #include <unordered_map>
 
 #include "schema/key_names.h"
-#include "tools/analysis/read/path_names.h"
-#include "tools/analysis/read/trace_reader.h"
-#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/model/path_names.h"
+#include "tools/analysis/model/trace_reader.h"
+#include "tools/analysis/queries/kernel_labels.h"
 #include "tools/export/row_tables.h"
 #include "tools/export/trace_outline.h"
 

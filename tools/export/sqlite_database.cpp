@@ -6,7 +6,7 @@
 #include <cassert>
 #include <utility>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/export/value_text.h"
 
 namespace rangefinder {

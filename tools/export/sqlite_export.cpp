@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -200,23 +199,14 @@ void write_database(const TraceOutline& trace, const std::filesystem::path& file
 }  // namespace
 
 ExportResult export_sqlite(const ExportRequest& request) {
-  ExportResult result;
-  std::unique_ptr<OutputFolder> folder;
   const bool is_one_file = request.traces.size() == 1 && !std::filesystem::is_directory(request.out);
-  if (!is_one_file) folder = std::make_unique<OutputFolder>(request.out);
-  for (const TraceFolder& trace : request.traces) {
-    const TraceOutline outline = read_outline(trace);
-    note_trace(outline, result);
-    const std::filesystem::path target =
-        folder ? folder->path() / (process_file_name(outline.header) + ".sqlite") : request.out;
-    TemporaryTarget place(target, request.overwrite);
-    write_database(outline, place.temporary());
-    // Each file is complete by itself and stays if a later one fails.
-    place.commit();
-    if (folder) folder->commit();
-    result.files.push_back(target);
-  }
-  return result;
+  return export_each(
+      request, is_one_file, ".sqlite",
+      [&request](const TraceOutline& trace, const std::filesystem::path& target, ExportResult&) {
+        TemporaryTarget place(target, request.overwrite);
+        write_database(trace, place.temporary());
+        place.commit();
+      });
 }
 
 }  // namespace rangefinder

@@ -9,7 +9,7 @@
 
 #include "profiler/base/duration.h"
 #include "schema/read_line.h"
-#include "tools/analysis/read/line_times.h"
+#include "tools/analysis/model/line_parts.h"
 
 namespace rangefinder {
 

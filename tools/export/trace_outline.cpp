@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <variant>
 
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/trace_reader.h"
 
 namespace rangefinder {
 namespace {
@@ -27,8 +27,8 @@ struct Outline {
       out.TraceNames::add(line);
     } else if constexpr (requires { record.work; }) {
       if (is_timed(record.work)) out.worked.insert(record.work.correlation);
-    } else if (const LaunchRecord* const launch = launch_of(line)) {
-      out.launched.insert(launch->correlation);
+    } else if constexpr (is_launch_record<Record>) {
+      if (launch_of(record) != nullptr) out.launched.insert(launch_of(record)->correlation);
     }
     if constexpr (std::is_same_v<Record, CategoryRecord>) {
       out.categories.emplace(std::pair(record.domain, record.id), record.name);
@@ -59,9 +59,13 @@ std::string TraceOutline::domain_name(std::uint32_t domain) const {
 }
 
 TraceFolder recorded_trace(const TraceFolder& files) {
-  if (!files.segments.empty()) return with_recorded_paths(files);
-  throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
-                "  An export needs the trace: copy its trace-*.ndjson files next to the summary.");
+  if (files.segments.empty()) {
+    throw Missing(files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
+                  "  An export needs the trace: copy its trace-*.ndjson files next to the summary.");
+  }
+  TraceFolder out = files;
+  out.recorded_paths = true;
+  return out;
 }
 
 TraceOutline read_outline(const TraceFolder& files) {

@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "tools/analysis/model/dense_ids.h"
 #include "tools/analysis/model/trace_names.h"
-#include "tools/analysis/timeline/id_bitmap.h"
 #include "tools/export/time_span.h"
 
 namespace rangefinder {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# cmake -D PAGE=page.html -D HEADER=tools/page/page_template.h -D FUNCTION=page_template -D OUT=page_template.cpp
+# cmake -D PAGE=page.html -D HEADER=tools/page/page.h -D FUNCTION=page_template -D OUT=page_template.cpp
 #   -P embed_page.cmake: writes a source file with the bytes of a page and the function that returns them.
 file(READ ${PAGE} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")

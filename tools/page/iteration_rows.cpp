@@ -2,10 +2,17 @@
 #include "tools/page/iteration_rows.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 
-#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/queries/cells.h"
 
 namespace rangefinder {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+}  // namespace
 
 IterationRows::IterationRows(const Iterations& iterations, const Holds& holds, std::size_t limit)
     : iterations_(iterations), holds_(holds) {
@@ -83,6 +90,35 @@ void IterationRows::add(const SyncRecord& sync) {
 std::uint64_t IterationRows::held_ns(std::size_t row) const noexcept {
   const Iteration& of = iterations_.instances[row];
   return holds_.within(of.thread, of.start_ns, of.end_ns);
+}
+
+OrderedJson IterationRows::table(OrderedJson& omitted) const {
+  if (rows_.empty()) return nullptr;
+  OrderedJson columns = OrderedJson::object();
+  const std::vector<std::uint64_t> busy_ns = busy_.lengths(rows_.size());
+  for (std::size_t i = 0; i < busy_ns.size(); ++i) {
+    const IterationRow& row = rows_[i];
+    columns["start_ns"].push_back(row.start_ns);
+    const std::uint64_t held = held_ns(i);
+    columns["host_ns"].push_back(row.host_ns - static_cast<TimeNs>(held));
+    columns["held_ns"].push_back(held != 0 ? OrderedJson(held) : OrderedJson());
+    const bool on_gpu = row.gpu_start_ns != kNoTime;
+    columns["gpu_start_ns"].push_back(on_gpu ? OrderedJson(row.gpu_start_ns) : OrderedJson());
+    columns["gpu_end_ns"].push_back(on_gpu ? OrderedJson(row.gpu_end_ns) : OrderedJson());
+    columns["kernels"].push_back(row.kernels);
+    columns["gpu_ns"].push_back(row.gpu_ns);
+    columns["gpu_busy_ns"].push_back(busy_ns[i]);
+    columns["launches"].push_back(row.launches);
+    columns["copies"].push_back(row.copies);
+    columns["copy_bytes"].push_back(row.copy_bytes);
+    columns["syncs"].push_back(row.syncs);
+    columns["sync_ns"].push_back(row.sync_ns);
+    columns["exact_launches"].push_back(row.exact_launches);
+    columns["dram_bytes"].push_back(row.exact_launches != 0 ? OrderedJson(row.dram_bytes) : OrderedJson());
+    columns["l2_bytes"].push_back(row.exact_launches != 0 ? OrderedJson(row.l2_bytes) : OrderedJson());
+  }
+  omitted["iterations"] = iterations_.instances.size() - rows_.size();
+  return {{"path", iterations_.path}, {"columns", std::move(columns)}};
 }
 
 }  // namespace rangefinder

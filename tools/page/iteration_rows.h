@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "profiler/attribution/busy_times.h"
 #include "profiler/attribution/holds.h"
 #include "tools/analysis/model/iterations.h"
@@ -38,11 +40,9 @@ class IterationRows {
   void add(const SelectedRows& rows);
 
   [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
-  [[nodiscard]] const std::vector<IterationRow>& rows() const noexcept { return rows_; }
-  /// Time in which the profiler held the row's thread; part of `host_ns`.
-  [[nodiscard]] std::uint64_t held_ns(std::size_t row) const noexcept;
-  /// Union of the GPU time, as in `report --section iterations`, for each row.
-  [[nodiscard]] std::vector<std::uint64_t> busy_ns() const { return busy_.lengths(rows_.size()); }
+  /// {path, columns}; null if the trace has no ranges. The busy time of a row is the union of its GPU time,
+  /// as in `report --section iterations`. Adds the number of iterations without a row to `omitted`.
+  [[nodiscard]] nlohmann::ordered_json table(nlohmann::ordered_json& omitted) const;
 
  private:
   void add(const KernelRecord& kernel);
@@ -53,6 +53,8 @@ class IterationRows {
   void add(const ExactRecord& exact);
   void add(const SyncRecord& sync);
   [[nodiscard]] IterationRow* at(std::size_t index);
+  /// Time in which the profiler held the row's thread; part of `host_ns`.
+  [[nodiscard]] std::uint64_t held_ns(std::size_t row) const noexcept;
   /// Adds the work to the span of its row; nullptr: no row.
   [[nodiscard]] IterationRow* add_work(const GpuWork& work);
   /// Adds it to GPU and busy time too.

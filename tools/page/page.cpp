@@ -11,12 +11,11 @@
 
 #include "tools/analysis/diff/diff_answer.h"
 #include "tools/analysis/diff/iteration_series.h"
-#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/queries/rows_json.h"
 #include "tools/page/packed_text.h"
 #include "tools/page/page_columns.h"
 #include "tools/page/page_data.h"
 #include "tools/page/page_tables.h"
-#include "tools/page/page_template.h"
 
 namespace rangefinder {
 namespace {
@@ -32,15 +31,11 @@ constexpr std::string_view kTimelineMark = "@rangefinder-timeline@";
 OrderedJson difference(std::vector<IterationSeries>& sides) {
   constexpr std::size_t kMaxRows = 20'000;
   const DiffAnswer answer(std::move(sides[0]), std::move(sides[1]), {});
-  std::vector<Table> tables = answer.tables(true);
+  std::vector<Table> tables = diff_tables(answer.diff, true);
   const auto is_long = [](const Table& table) { return table.rows.size() > kMaxRows; };
-  if (std::any_of(tables.begin(), tables.end(), is_long)) tables = answer.tables(false);
+  if (std::any_of(tables.begin(), tables.end(), is_long)) tables = diff_tables(answer.diff, false);
   for (Table& table : tables) keep_first(table, kMaxRows);
   return answer.json(tables);
-}
-
-std::string compact(const OrderedJson& value) {
-  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 /// Returns the text before `mark`, and removes both from `rest`.
@@ -70,8 +65,8 @@ class PageText {
     tables_["columns"] = page_columns_json(tables_["named_metrics"]);
     if (!difference_.is_null()) tables_["diff"] = std::move(difference_);
     std::string_view rest = page_template();
-    out << until(rest, kTablesMark) << packed_text(compact(tables_));
-    out << until(rest, kTimelineMark) << packed_text(compact(timelines_)) << rest;
+    out << until(rest, kTablesMark) << packed_text(compact_json(tables_));
+    out << until(rest, kTimelineMark) << packed_text(compact_json(timelines_)) << rest;
   }
 
  private:
@@ -82,6 +77,21 @@ class PageText {
 };
 
 }  // namespace
+
+PageData page_data(WholeTrace& trace, const PageLimits& limits) {
+  const TraceTotals& totals = trace.totals();
+  PageCounts counts(totals, trace.iterations(), limits);
+  trace.each([&counts](const SelectedRows& rows) { counts.add(rows); });
+  counts.rules.finish([&trace](const auto& see) { trace.each(see); });
+  PageIndices indices(totals);
+  PageData out;
+  out.tables = page_tables(totals, trace.values(), counts, limits, indices);
+  Timeline timeline(totals, counts, limits);
+  trace.each([&timeline](const SelectedRows& rows) { timeline.add(rows); });
+  timeline.finish();
+  out.timeline = page_timeline(timeline, totals, counts, indices);
+  return out;
+}
 
 void write_page(const std::vector<TraceFolder>& traces, std::ostream& out, const ReadLimits& limits) {
   PageText page(traces.size());

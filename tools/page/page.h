@@ -11,10 +11,11 @@
 #pragma once
 
 #include <ostream>
+#include <string_view>
 #include <vector>
 
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/trace_files.h"
 
 namespace rangefinder {
 
@@ -24,5 +25,8 @@ class WholeTrace;
 void write_page(const std::vector<TraceFolder>& traces, std::ostream& out, const ReadLimits& limits = {});
 /// Of a trace with kPageColumns (page_data.h).
 void write_page(WholeTrace& trace, std::ostream& out);
+
+/// The template without data: tools/web/dist/page.html, embedded when this library was built.
+[[nodiscard]] std::string_view page_template() noexcept;
 
 }  // namespace rangefinder

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/kernel_table.h"
+#include "tools/analysis/queries/module_table.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/analysis/tables/kernel_table.h"
-#include "tools/analysis/tables/module_table.h"
-#include "tools/analysis/tables/named_cells.h"
 
 namespace rangefinder {
 namespace {

@@ -3,21 +3,12 @@
 
 #include <algorithm>
 
-#include "tools/analysis/queries/table_sections.h"
-
 namespace rangefinder {
 
 KeptRange kept_range(const RangeRecord& range, TimeNs last_ns) {
-  KeptRange out;
-  out.start_ns = range.start_ns;
-  out.open = range.end_ns == kNoTime;
-  out.end_ns = out.open ? std::max(last_ns, range.start_ns) : range.end_ns;
-  out.id = range.id;
-  out.thread = range.thread;
-  out.path = range.path;
-  out.name = range.name;
-  out.color = range.extras.color;
-  return out;
+  const bool open = range.end_ns == kNoTime;
+  const TimeNs end_ns = open ? std::max(last_ns, range.start_ns) : range.end_ns;
+  return {range.start_ns, end_ns, range.id, range.thread, range.path, range.name, range.extras.color, open};
 }
 
 PageCounts::PageCounts(const TraceNames& all, const Iterations& found, const PageLimits& limits)
@@ -26,7 +17,7 @@ PageCounts::PageCounts(const TraceNames& all, const Iterations& found, const Pag
       ranges(limits.ranges),
       syncs(limits.syncs),
       holds(limits.holds),
-      kernels_(make_kernels_section({})) {}
+      kernels_(kKernelsSection.make({})) {}
 
 void PageCounts::add(const SelectedRows& rows) {
   kernels_->add(rows);

@@ -17,14 +17,14 @@
 #include <vector>
 
 #include "tools/analysis/findings/findings.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/tables/measured_kernels.h"
-#include "tools/analysis/tables/section.h"
-#include "tools/analysis/timeline/gpu_timeline.h"
+#include "tools/analysis/queries/gpu_timeline.h"
+#include "tools/analysis/queries/kernel_table.h"
+#include "tools/analysis/queries/measured_kernels.h"
+#include "tools/analysis/queries/section.h"
+#include "tools/page/detail_windows.h"
 #include "tools/page/iteration_rows.h"
 #include "tools/page/longest_items.h"
 #include "tools/page/page_limits.h"
-#include "tools/page/time_bins.h"
 #include "tools/page/work_breakdown.h"
 
 namespace rangefinder {

@@ -9,8 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/analysis/findings/facts.h"
-#include "tools/analysis/tables/whole_trace.h"
+#include "tools/analysis/queries/whole_trace.h"
 #include "tools/page/page_counts.h"
+#include "tools/page/page_indices.h"
 #include "tools/page/timeline.h"
 
 namespace rangefinder {
@@ -20,6 +21,11 @@ inline constexpr Columns kPageColumns = PageCounts::kColumns | Timeline::kColumn
 struct PageData {
   nlohmann::ordered_json tables, timeline;
 };
+
+/// Columns of integers, with delta-encoded times so that they compress well. tools/web/src/data/timeline.ts
+/// reads it.
+[[nodiscard]] nlohmann::ordered_json page_timeline(Timeline& timeline, const TraceNames& names,
+                                                   const PageCounts& counts, const PageIndices& indices);
 
 /// `trace`: with kPageColumns.
 [[nodiscard]] PageData page_data(WholeTrace& trace, const PageLimits& limits);

@@ -12,13 +12,12 @@
 
 #include "profiler/attribution/totals_json.h"
 #include "schema/key_names.h"
-#include "tools/analysis/tables/byte_fit.h"
-#include "tools/analysis/tables/kernel_labels.h"
-#include "tools/analysis/tables/kernel_table.h"
-#include "tools/analysis/tables/module_table.h"
-#include "tools/analysis/tables/named_cells.h"
-#include "tools/analysis/tables/rows_json.h"
-#include "tools/page/breakdown_tables.h"
+#include "tools/analysis/queries/byte_fit.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/kernel_labels.h"
+#include "tools/analysis/queries/kernel_table.h"
+#include "tools/analysis/queries/module_table.h"
+#include "tools/analysis/queries/rows_json.h"
 #include "tools/page/page_columns.h"
 
 namespace rangefinder {
@@ -247,7 +246,7 @@ OrderedJson page_tables(const TraceTotals& trace, const RowValues& values, PageC
   out["memcpy"] = OrderedJson::array();
   for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
   add_breakdown_tables(out, trace, counts.breakdown, limits, indices, omitted);
-  out["iterations"] = iteration_table(counts.iterations, omitted);
+  out["iterations"] = counts.iterations.table(omitted);
   out["findings"] = findings_json(counts.rules.findings(input));
   out["left_out"] = std::move(omitted);
   return out;

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tools/analysis/tables/row_values.h"
+#include "tools/analysis/queries/row_values.h"
 #include "tools/page/page_counts.h"
 #include "tools/page/page_indices.h"
 

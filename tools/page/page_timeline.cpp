@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/page/page_timeline.h"
-
+//
+// A timeline as JSON.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "schema/key_names.h"
+#include "tools/page/page_data.h"
 
 namespace rangefinder {
 namespace {
@@ -35,6 +36,14 @@ void put(OrderedJson& out, const char* key, Column values, std::int64_t nothing)
   if (std::any_of(values.begin(), values.end(), [&](std::int64_t value) { return value != nothing; })) {
     out[key] = std::move(values);
   }
+}
+
+/// Start, duration and thread of intervals.
+template <typename Rows>
+OrderedJson intervals(const Rows& all) {
+  return {{"start", deltas(column(all, [](const auto& one) { return one.start_ns; }))},
+          {"ns", column(all, [](const auto& one) { return one.end_ns - one.start_ns; })},
+          {"thread", column(all, [](const auto& one) { return one.thread; })}};
 }
 
 struct WorkSlice {
@@ -128,10 +137,7 @@ class Texts {
 };
 
 OrderedJson ranges_json(const std::vector<KeptRange>& all, const PageIndices& indices, Texts& texts) {
-  OrderedJson out = OrderedJson::object();
-  out["start"] = deltas(column(all, [](const KeptRange& r) { return r.start_ns; }));
-  out["ns"] = column(all, [](const KeptRange& r) { return r.end_ns - r.start_ns; });
-  out["thread"] = column(all, [](const KeptRange& r) { return r.thread; });
+  OrderedJson out = intervals(all);
   out["module"] = column(all, [&](const KeptRange& r) { return indices.module(r.path); });
   put(out, "text", column(all, [&](const KeptRange& r) { return texts.place(r.name); }), -1);
   put(out, "color", column(all, [](const KeptRange& r) { return r.color; }), 0);
@@ -192,15 +198,11 @@ OrderedJson page_timeline(Timeline& timeline, const TraceNames& names, const Pag
   out["ranges_left_out"] =
       counts.ranges.seen() - std::min<std::uint64_t>(counts.ranges.seen(), timeline.ranges.size());
   const std::vector<KeptSync>& syncs = timeline.syncs;
-  out["syncs"] = {{"start", deltas(column(syncs, [](const KeptSync& s) { return s.start_ns; }))},
-                  {"ns", column(syncs, [](const KeptSync& s) { return s.end_ns - s.start_ns; })},
-                  {"thread", column(syncs, [](const KeptSync& s) { return s.thread; })},
-                  {"api", column(syncs, [](const KeptSync& s) { return s.api; })}};
+  out["syncs"] = intervals(syncs);
+  out["syncs"]["api"] = column(syncs, [](const KeptSync& s) { return s.api; });
   const std::vector<KeptHold>& holds = timeline.holds;
-  out["holds"] = {{"start", deltas(column(holds, [](const KeptHold& h) { return h.start_ns; }))},
-                  {"ns", column(holds, [](const KeptHold& h) { return h.end_ns - h.start_ns; })},
-                  {"thread", column(holds, [](const KeptHold& h) { return h.thread; })},
-                  {"cause", column(holds, [](const KeptHold& h) { return h.cause; })}};
+  out["holds"] = intervals(holds);
+  out["holds"]["cause"] = column(holds, [](const KeptHold& h) { return h.cause; });
   out["hold_causes"] = kHoldCauseNames;
   out["syncs_left_out"] = counts.syncs.seen() - syncs.size();
   out["marks"] = {{"at", column(timeline.marks, [](const KeptMark& m) { return m.at_ns; })},

@@ -13,7 +13,7 @@ StreamBusy::StreamBusy(std::size_t lanes, std::size_t bins, TimeNs first_ns, Tim
       busy_ns_(2 * lanes, std::vector<float>(bins, 0)) {}
 
 void StreamBusy::add(std::size_t lane, bool is_kernel, TimeNs start, TimeNs end) {
-  std::vector<float>& bins = row(lane, is_kernel);
+  std::vector<float>& bins = busy_ns_[2 * lane + (is_kernel ? 1U : 0U)];
   TimeNs at = std::max(start, first_ns_);
   while (at < end) {
     const auto bin = static_cast<std::size_t>((at - first_ns_) / width_ns_);

@@ -25,12 +25,9 @@ class StreamBusy {
   [[nodiscard]] std::vector<std::int64_t> permille(std::size_t lane, bool of_kernels) const;
 
  private:
-  [[nodiscard]] std::vector<float>& row(std::size_t lane, bool of_kernels) {
-    return busy_ns_[2 * lane + (of_kernels ? 1U : 0U)];
-  }
   TimeNs first_ns_, width_ns_;
   std::size_t bins_;
-  std::vector<std::vector<float>> busy_ns_;
+  std::vector<std::vector<float>> busy_ns_;  // of each lane: copies, kernels
 };
 
 }  // namespace rangefinder

@@ -107,33 +107,21 @@ void Timeline::add_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t
   work.push_back(kept);
 }
 
-void Timeline::add(const LaunchRecord& launch) {
-  SeenLaunch seen;
-  seen.start_ns = launch.host.start_ns;
-  seen.end_ns = launch.host.end_ns;
-  seen.correlation = launch.correlation;
-  seen.thread = launch.host.thread;
-  seen.path = launch.host.path;
-  seen.api = counts_.api(launch.api);
-  add_launch(seen);
+SeenLaunch Timeline::seen(const LaunchRecord& launch) {
+  const HostWork& host = launch.host;
+  return {host.start_ns, host.end_ns, launch.correlation, host.thread, host.path, counts_.api(launch.api)};
 }
 
 void Timeline::add(const ExactRecord& exact) {
   if (exact.is_counter_range) return;
-  SeenLaunch seen;
-  seen.start_ns = exact.launch.host.start_ns;
-  seen.end_ns = exact.launch.host.end_ns;
-  seen.correlation = exact.launch.correlation;
-  seen.thread = exact.launch.host.thread;
-  seen.path = exact.launch.host.path;
-  seen.api = counts_.api(exact.launch.api);
+  SeenLaunch launch = seen(exact.launch);
   // The values of a graph are sums over all nodes, so no node gets them.
   if (exact.measured && exact.has_bytes && exact.kind != WorkKind::graph) {
-    seen.dram_read_bytes = static_cast<std::int64_t>(exact.dram_read_bytes);
-    seen.dram_write_bytes = static_cast<std::int64_t>(exact.dram_write_bytes);
-    seen.l2_bytes = static_cast<std::int64_t>(exact.l2_bytes);
+    launch.dram_read_bytes = static_cast<std::int64_t>(exact.dram_read_bytes);
+    launch.dram_write_bytes = static_cast<std::int64_t>(exact.dram_write_bytes);
+    launch.l2_bytes = static_cast<std::int64_t>(exact.l2_bytes);
   }
-  add_launch(seen);
+  add_launch(launch);
 }
 
 void Timeline::add_launch(const SeenLaunch& launch) {

@@ -21,7 +21,6 @@
 #include "tools/page/memory_points.h"
 #include "tools/page/page_counts.h"
 #include "tools/page/range_spans.h"
-#include "tools/page/recent_launches.h"
 #include "tools/page/sample_points.h"
 #include "tools/page/stream_busy.h"
 
@@ -73,12 +72,13 @@ class Timeline {
   void add(const MemcpyRecord& copy);
   void add(const MemsetRecord& memset);
   void add(const GraphRecord& graph);
-  void add(const LaunchRecord& launch);
+  void add(const LaunchRecord& launch) { add_launch(seen(launch)); }
   void add(const ExactRecord& exact);
   void add(const RangeRecord& range);
   void add(const MarkRecord& mark);
   void add_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t name, std::uint64_t bytes,
                 std::uint32_t config = 0);
+  [[nodiscard]] SeenLaunch seen(const LaunchRecord& launch);
   void add_launch(const SeenLaunch& launch);
   [[nodiscard]] std::uint32_t lane_of(const StreamKey& stream) const;
   /// The window that contains `time`; nullptr: none.

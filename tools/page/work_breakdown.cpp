@@ -4,8 +4,91 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schema/key_names.h"
 
 namespace rangefinder {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// The `limit` rows with the longest total time, longest first.
+template <typename Map>
+std::vector<typename Map::const_iterator> heaviest(const Map& sums, std::size_t limit) {
+  std::vector<typename Map::const_iterator> out;
+  for (auto at = sums.begin(); at != sums.end(); ++at) out.push_back(at);
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    const auto key = [](const auto& row) { return std::make_pair(row->second.total_ns, row->second.count); };
+    return key(a) != key(b) ? key(a) > key(b) : a->first < b->first;
+  });
+  if (out.size() > limit) out.resize(limit);
+  return out;
+}
+
+OrderedJson kernel_modules(const WorkBreakdown& all, const PageLimits& limits, const PageIndices& indices,
+                           OrderedJson& omitted) {
+  OrderedJson out{{"kernel", OrderedJson::array()}, {"module", OrderedJson::array()},
+                  {"count", OrderedJson::array()},  {"total_ns", OrderedJson::array()},
+                  {"min_ns", OrderedJson::array()}, {"max_ns", OrderedJson::array()}};
+  const auto rows = heaviest(all.by_path, limits.kernel_modules);
+  for (const auto& row : rows) {
+    out["kernel"].push_back(indices.kernel(row->first.first));
+    out["module"].push_back(indices.module(row->first.second));
+    out["count"].push_back(row->second.count);
+    out["total_ns"].push_back(row->second.total_ns);
+    out["min_ns"].push_back(row->second.min_ns);
+    out["max_ns"].push_back(row->second.max_ns);
+  }
+  omitted["kernel_modules"] = all.by_path.size() - rows.size();
+  return out;
+}
+
+OrderedJson dim(const Dim3& size) {
+  return {size.x, size.y, size.z};
+}
+
+OrderedJson config_json(const LaunchConfigRecord& config) {
+  OrderedJson out{{"grid", dim(config.grid)}, {"block", dim(config.block)}};
+  if (config.cluster.x != 0) out["cluster"] = dim(config.cluster);
+  out["registers"] = config.registers;
+  out["static_shared_bytes"] = config.static_shared_bytes;
+  out["dynamic_shared_bytes"] = config.dynamic_shared_bytes;
+  out["local_bytes_per_thread"] = config.local_bytes_per_thread;
+  return out;
+}
+
+OrderedJson kernel_configs(const TraceNames& names, const WorkBreakdown& all, const PageLimits& limits,
+                           const PageIndices& indices, OrderedJson& omitted) {
+  OrderedJson out = OrderedJson::array();
+  const auto rows = heaviest(all.by_config, limits.configs);
+  for (const auto& row : rows) {
+    const auto config = names.configs.find(row->first.second);
+    if (config == names.configs.end()) continue;
+    OrderedJson object{{"kernel", indices.kernel(row->first.first)}, {"id", config->first}};
+    object.update(config_json(config->second));
+    object["count"] = row->second.count;
+    object["total_ns"] = row->second.total_ns;
+    out.push_back(std::move(object));
+  }
+  omitted["kernel_configs"] = all.by_config.size() - rows.size();
+  return out;
+}
+
+OrderedJson copy_key(const WorkBreakdown::CopyKey& key) {
+  return {{"kind", to_text(key.kind)}, {"src", to_text(key.source)}, {"dst", to_text(key.destination)}};
+}
+
+void add_sum(OrderedJson& out, const BreakdownSum& sum) {
+  out["count"] = sum.count;
+  out["bytes"] = sum.bytes;
+  out["total_ns"] = sum.total_ns;
+}
+
+}  // namespace
 
 void BreakdownSum::add(const GpuWork& work, std::uint64_t work_bytes) {
   ++count;
@@ -35,6 +118,28 @@ void WorkBreakdown::add(const MemcpyRecord& copy) {
   const auto size = static_cast<std::uint32_t>(std::bit_width(each));
   copies_by_path[{copy.kind, copy.source, copy.destination, copy.work.path}].add(copy.work, copy.bytes);
   copies_by_size[{copy.kind, copy.source, copy.destination, size}].add(copy.work, copy.bytes);
+}
+
+void add_breakdown_tables(OrderedJson& out, const TraceNames& names, const WorkBreakdown& all,
+                          const PageLimits& limits, const PageIndices& indices, OrderedJson& omitted) {
+  out["kernel_modules"] = kernel_modules(all, limits, indices, omitted);
+  out["kernel_configs"] = kernel_configs(names, all, limits, indices, omitted);
+  const auto by_path = heaviest(all.copies_by_path, limits.kernel_modules);
+  out["copy_modules"] = OrderedJson::array();
+  for (const auto& row : by_path) {
+    OrderedJson object = copy_key(row->first);
+    object["module"] = indices.module(row->first.detail);
+    add_sum(object, row->second);
+    out["copy_modules"].push_back(std::move(object));
+  }
+  omitted["copy_modules"] = all.copies_by_path.size() - by_path.size();
+  out["copy_sizes"] = OrderedJson::array();
+  for (const auto& [key, sum] : all.copies_by_size) {
+    OrderedJson object = copy_key(key);
+    object["below_bytes"] = key.detail >= 53 ? 9007199254740992ULL : 1ULL << key.detail;
+    add_sum(object, sum);
+    out["copy_sizes"].push_back(std::move(object));
+  }
 }
 
 }  // namespace rangefinder

@@ -14,7 +14,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "schema/record.h"
+#include "tools/page/page_indices.h"
+#include "tools/page/page_limits.h"
 
 namespace rangefinder {
 
@@ -51,5 +55,11 @@ class WorkBreakdown {
   std::unordered_map<std::uint32_t, DurationBuckets> durations;
   std::map<CopyKey, BreakdownSum> copies_by_path, copies_by_size;
 };
+
+/// Adds "kernel_modules", "kernel_configs", "copy_modules" and "copy_sizes": columns for tables with many
+/// rows, objects for tables with few.
+void add_breakdown_tables(nlohmann::ordered_json& out, const TraceNames& names, const WorkBreakdown& all,
+                          const PageLimits& limits, const PageIndices& indices,
+                          nlohmann::ordered_json& omitted);
 
 }  // namespace rangefinder

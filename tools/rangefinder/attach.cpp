@@ -11,7 +11,7 @@
 
 #include "profiler/base/number_text.h"
 #include "profiler/options/capture_request.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/attach/control_client.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/attach_request.h"

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
 namespace {

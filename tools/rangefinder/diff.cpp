@@ -18,9 +18,9 @@
 #include "tools/analysis/diff/baseline.h"
 #include "tools/analysis/diff/diff_answer.h"
 #include "tools/analysis/diff/kernel_comparison.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/analysis/tables/rows_json.h"
 #include "tools/command_line/command_line.h"
 #include "tools/export/output_file.h"
 #include "tools/rangefinder/fail_limits.h"
@@ -154,7 +154,7 @@ int diff_traces(const DiffVerb& verb) {
   DiffOptions options;
   options.least = parse_share("--least", verb.least);
   const DiffAnswer answer(side(verb.places[0], verb), side(verb.places[1], verb), options);
-  std::vector<Table> tables = answer.tables(verb.all);
+  std::vector<Table> tables = diff_tables(answer.diff, verb.all);
   for (std::size_t i = 1; i < tables.size(); ++i) keep_first(tables[i], verb.top);
   const std::vector<const Change*> failed = limits.failed(answer.diff);
   const std::string outcome = verb.fail_over.empty() ? "" : failures(failed, answer.diff, verb.fail_over);

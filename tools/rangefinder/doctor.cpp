@@ -13,7 +13,7 @@
 
 #include "profiler/base/number_text.h"
 #include "profiler/options/options.h"
-#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/queries/rows_json.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/doctor_checks.h"
 #include "tools/rangefinder/doctor_probe.h"

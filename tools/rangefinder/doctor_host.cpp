@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/rangefinder/doctor_checks.h"
 #include "tools/rangefinder/forked_question.h"
 #include "tools/rangefinder/installation.h"

@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/queries/rows_json.h"
 #include "tools/rangefinder/child_process.h"
 #include "tools/rangefinder/installation.h"
 #include "tools/rangefinder/probe_program.h"

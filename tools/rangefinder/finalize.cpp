@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/trace_files.h"
 #include "tools/analysis/validate/summary_rewrite.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/verb.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rangefinder/installation.h"
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
 namespace fs = std::filesystem;

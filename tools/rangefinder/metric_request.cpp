@@ -7,7 +7,7 @@
 
 #include "profiler/counters/metrics/metric_catalog.h"
 #include "profiler/counters/metrics/metric_plan.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/rangefinder/forked_question.h"
 #include "tools/rangefinder/verb.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "profiler/base/out_template.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/trace_files.h"
 #include "tools/rangefinder/verb.h"
 
 namespace rangefinder {

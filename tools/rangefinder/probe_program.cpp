@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/control/control_socket.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/attach/control_client.h"
 
 namespace rangefinder {

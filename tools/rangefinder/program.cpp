@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/read/no_match.h"
-#include "tools/analysis/read/read_damage.h"
+#include "tools/analysis/model/no_match.h"
+#include "tools/analysis/model/read_ledger.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/progress_bar.h"
 

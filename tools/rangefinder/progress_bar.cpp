@@ -8,7 +8,7 @@
 #include <string>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/read/read_progress.h"
+#include "tools/analysis/model/read_progress.h"
 
 namespace rangefinder {
 namespace {

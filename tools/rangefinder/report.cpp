@@ -15,14 +15,14 @@
 #include "profiler/base/edit_distance.h"
 #include "profiler/base/name_pattern.h"
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/no_match.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/queries/section_reading.h"
-#include "tools/analysis/read/no_match.h"
+#include "tools/analysis/queries/iteration_log.h"
+#include "tools/analysis/queries/rows_json.h"
+#include "tools/analysis/queries/section.h"
+#include "tools/analysis/report/section_reading.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/analysis/tables/iteration_log.h"
-#include "tools/analysis/tables/rows_json.h"
-#include "tools/analysis/tables/section.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/installation.h"
 #include "tools/rangefinder/read_options.h"
@@ -149,7 +149,7 @@ std::string trace_markdown(const Loaded& loaded, const ReportOptions& options) {
 }
 
 std::string trace_csv(const Loaded& loaded, const ReportOptions& options) {
-  const std::vector<Table> tables = loaded.section->plain_tables(loaded.input(options));
+  const std::vector<Table> tables = csv_tables(loaded.section->tables(loaded.input(options)), options.view);
   const auto named = [&options](const Table& table) {
     return options.table.empty() || table.name == options.table;
   };

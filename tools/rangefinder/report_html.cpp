@@ -11,7 +11,7 @@
 #include <iostream>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/page/page.h"
 
 namespace rangefinder {

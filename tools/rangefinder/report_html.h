@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/trace_files.h"
 
 namespace rangefinder {
 

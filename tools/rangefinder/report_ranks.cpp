@@ -3,8 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/analysis/findings/findings.h"
-
 namespace rangefinder {
 
 void RankReport::add(const TraceTotals& trace, const CommunicationLog& log) {

@@ -12,11 +12,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tools/analysis/communication/rank_tables.h"
-#include "tools/analysis/findings/rank_imbalance.h"
+#include "tools/analysis/findings/findings.h"
+#include "tools/analysis/queries/section.h"
 #include "tools/analysis/ranks/rank_merge.h"
+#include "tools/analysis/ranks/rank_waits.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/analysis/tables/section.h"
 
 namespace rangefinder {
 

@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "profiler/base/name_pattern.h"
 #include "profiler/base/number_text.h"
-#include "tools/analysis/read/no_match.h"
-#include "tools/analysis/read/shown_paths.h"
-#include "tools/analysis/read/trace_reader.h"
-#include "tools/analysis/tables/kernel_text.h"
-#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/model/no_match.h"
+#include "tools/analysis/model/shown_paths.h"
+#include "tools/analysis/model/trace_reader.h"
+#include "tools/analysis/queries/kernel_labels.h"
+#include "tools/analysis/queries/module_table.h"
 
 namespace rangefinder {
 namespace {
@@ -78,7 +79,8 @@ std::string not_together_text(const SelectionOptions& wanted, const TraceTotals&
 std::optional<SampleWindow> seen_by(Selection& selection, const TraceFolder& files) {
   LineReader reader;
   static_cast<void>(read_lines(files, reader, [&selection](const Line& line, const LinePlace&) {
-    static_cast<void>(selection.take(line));
+    selection.learn(line);
+    std::visit([&selection](auto record) { static_cast<void>(selection.select(record)); }, line);
   }));
   return selection.seen();
 }

@@ -5,7 +5,7 @@
 
 #include "profiler/attribution/layer_report.h"
 #include "profiler/base/number_text.h"
-#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/queries/module_table.h"
 
 namespace rangefinder {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/analysis/model/trace_totals.h"
-#include "tools/analysis/tables/row_values.h"
+#include "tools/analysis/queries/row_values.h"
 
 namespace rangefinder {
 

@@ -16,7 +16,7 @@
 #include "profiler/counters/metrics/metric_plan.h"
 #include "profiler/counters/metrics/metric_sets.h"
 #include "profiler/options/option_table.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/child_process.h"
 #include "tools/rangefinder/installation.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
 

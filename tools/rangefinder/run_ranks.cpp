@@ -11,9 +11,9 @@
 #include "profiler/base/number_text.h"
 #include "profiler/base/out_template.h"
 #include "profiler/options/options.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/missing.h"
 #include "tools/rangefinder/report_ranks.h"
 #include "tools/rangefinder/verb.h"
 

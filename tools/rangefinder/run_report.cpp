@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/overview/opening.h"
+#include "tools/analysis/report/opening.h"
 #include "tools/analysis/validate/summary_rewrite.h"
 #include "tools/rangefinder/layer_summary_reader.h"
 

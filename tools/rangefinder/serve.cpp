@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/installation.h"
 #include "tools/rangefinder/verb.h"

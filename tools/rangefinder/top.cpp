@@ -18,7 +18,7 @@
 
 #include "profiler/base/number_text.h"
 #include "profiler/base/text_table.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/attach/control_client.h"
 #include "tools/attach/live_rates.h"
 #include "tools/attach/raw_terminal.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/validate/salvage.h"
 #include "tools/analysis/validate/validation.h"
 #include "tools/command_line/command_line.h"

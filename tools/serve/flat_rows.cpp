@@ -55,8 +55,4 @@ OrderedJson flat_modules(const OrderedJson& document) {
   return out;
 }
 
-std::string compact_json(const OrderedJson& value) {
-  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-}
-
 }  // namespace rangefinder

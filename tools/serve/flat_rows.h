@@ -9,8 +9,6 @@
 // object.
 #pragma once
 
-#include <string>
-
 #include <nlohmann/json_fwd.hpp>
 
 namespace rangefinder {
@@ -22,8 +20,5 @@ namespace rangefinder {
 
 /// The modules of a report or a summary. The last row is the work outside of any range.
 [[nodiscard]] nlohmann::ordered_json flat_modules(const nlohmann::ordered_json& document);
-
-/// JSON on one line. Invalid UTF-8 becomes U+FFFD.
-[[nodiscard]] std::string compact_json(const nlohmann::ordered_json& value);
 
 }  // namespace rangefinder

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <utility>
 
 namespace rangefinder {
 namespace {
@@ -128,26 +129,19 @@ int judge_head(std::string_view head, int port, const HttpLimits& limits) {
 }
 
 std::string_view http_reason(int status) noexcept {
-  switch (status) {
-    case kForbidden:
-      return "Forbidden";
-    case kWrongMethod:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case kBodyTooLarge:
-      return "Content Too Large";
-    case kTargetTooLong:
-      return "URI Too Long";
-    case kForeignHost:
-      return "Misdirected Request";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 503:
-      return "Service Unavailable";
-    default:
-      return "Bad Request";
+  constexpr std::array<std::pair<int, std::string_view>, 8> kReasons{
+      {{kForbidden, "Forbidden"},
+       {kWrongMethod, "Method Not Allowed"},
+       {408, "Request Timeout"},
+       {kBodyTooLarge, "Content Too Large"},
+       {kTargetTooLong, "URI Too Long"},
+       {kForeignHost, "Misdirected Request"},
+       {431, "Request Header Fields Too Large"},
+       {503, "Service Unavailable"}}};
+  for (const auto& [known, reason] : kReasons) {
+    if (known == status) return reason;
   }
+  return "Bad Request";
 }
 
 HeadEnd read_head(int socket, const HttpLimits& limits, const std::atomic<bool>& stopping, std::string& rest,

@@ -15,7 +15,7 @@
 #include <mutex>
 #include <string>
 
-#include "tools/analysis/tables/whole_trace.h"
+#include "tools/analysis/queries/whole_trace.h"
 #include "tools/serve/trace_index.h"
 
 namespace rangefinder {

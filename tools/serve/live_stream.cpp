@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/queries/rows_json.h"
 #include "tools/page/page_columns.h"
-#include "tools/serve/flat_rows.h"
 
 namespace rangefinder {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/serve/perfetto_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/export/export_format.h"
 
 namespace rangefinder {
@@ -37,22 +37,11 @@ class PrivateFolder {
   std::string path_;
 };
 
-struct OpenFile {
-  explicit OpenFile(int number) : file(number) {}
-  ~OpenFile() { close(file); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  const int file;
-};
-
-HttpParts parts_of(std::shared_ptr<OpenFile> open) {
-  return [open = std::move(open)]() -> std::optional<std::string> {
+HttpParts parts_of(std::shared_ptr<std::FILE> file) {
+  return [file = std::move(file)]() -> std::optional<std::string> {
     std::string part(std::size_t{1} << 18, '\0');
-    ssize_t n = 0;
-    do n = read(open->file, part.data(), part.size());
-    while (n < 0 && errno == EINTR);
-    if (n <= 0) return std::nullopt;
-    part.resize(static_cast<std::size_t>(n));
+    part.resize(std::fread(part.data(), 1, part.size(), file.get()));
+    if (part.empty()) return std::nullopt;
     return part;
   };
 }
@@ -67,10 +56,11 @@ HttpParts perfetto_file(const TraceFolder& trace) {
   request.traces = {trace};
   request.out = folder.file("trace.json");
   (void)export_perfetto(request);
-  const int file = open(request.out.c_str(), O_RDONLY | O_CLOEXEC);
+  std::FILE* const file = std::fopen(request.out.c_str(), "rbe");
+  const int error = errno;
   unlink(request.out.c_str());
-  if (file < 0) throw Missing(std::string("the export cannot be read: ") + std::strerror(errno));
-  return parts_of(std::make_shared<OpenFile>(file));
+  if (file == nullptr) throw Missing(std::string("the export cannot be read: ") + std::strerror(error));
+  return parts_of(std::shared_ptr<std::FILE>(file, [](std::FILE* open) { std::fclose(open); }));
 }
 
 }  // namespace rangefinder

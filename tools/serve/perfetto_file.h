@@ -3,7 +3,7 @@
 // The export to Perfetto as an answer: streamed from a file that is unlinked before the first byte is sent.
 #pragma once
 
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/trace_files.h"
 #include "tools/serve/http.h"
 
 namespace rangefinder {

@@ -175,16 +175,7 @@ void add_sums(PrometheusFamilies& ours, const PrometheusFamilies& theirs) {
   }
 }
 
-}  // namespace
-
-const std::string& StickyNames::row_of(const std::string& name) {
-  static const std::string other = kOtherRows;
-  if (kept_.contains(name)) return *kept_.find(name);
-  if (kept_.size() < max_) return *kept_.insert(name).first;
-  if (others_.size() < kMaxOthers) others_.insert(name);
-  return other;
-}
-
+/// Metrics of one window's summary.
 PrometheusFamilies window_families(const Json& summary, StickyNames& modules, StickyNames* kernels) {
   PrometheusFamilies out;
   WindowReader reader(summary, out);
@@ -193,6 +184,16 @@ PrometheusFamilies window_families(const Json& summary, StickyNames& modules, St
   if (kernels != nullptr) reader.kernels(*kernels);
   reader.copies();
   return out;
+}
+
+}  // namespace
+
+const std::string& StickyNames::row_of(const std::string& name) {
+  static const std::string other = kOtherRows;
+  if (kept_.contains(name)) return *kept_.find(name);
+  if (kept_.size() < max_) return *kept_.insert(name).first;
+  if (others_.size() < kMaxOthers) others_.insert(name);
+  return other;
 }
 
 void ProcessLedger::note(const std::string& key, std::uint64_t window, const Json& summary) {

@@ -2,7 +2,7 @@
 //
 // Sums of running programs over all their windows, as monotonic counters.
 //
-//   program ─ `snapshot` ─▶ summary of its window ─▶ window_families() ─▶ raise the window's sums ─┐
+//   program ─ `snapshot` ─▶ summary of its window ─▶ its metrics ─▶ raise the window's sums ─┐
 //     next window: read the final summary.json of the last one, add its sums to the earlier ones ──┴▶ metrics
 //
 // A window's summary starts at 0, is corrected slightly while samples arrive, and ends with its window. So
@@ -36,10 +36,6 @@ class StickyNames {
   std::size_t max_;
   std::set<std::string> kept_, others_;
 };
-
-/// Metrics of one window's summary.
-[[nodiscard]] PrometheusFamilies window_families(const nlohmann::json& summary, StickyNames& modules,
-                                                 StickyNames* kernels);
 
 /// Not thread-safe.
 class ProcessLedger {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/attach/control_client.h"
 #include "tools/serve/live_stream.h"
 

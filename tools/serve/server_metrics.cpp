@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
 namespace {
@@ -43,20 +43,18 @@ const std::string& ServerMetrics::of_trace(const IndexedTrace& trace) {
 std::string ServerMetrics::text(const HttpRefusals* refusals) {
   const std::lock_guard lock(mutex_);
   std::string out = sums();
-  PrometheusFamily running("rangefinder_programs_running", "Programs that run with Rangefinder.", "gauge",
-                           PrometheusUnit::one);
-  running.set({}, programs_.running());
-  running.append(out);
-  PrometheusFamily unresponsive("rangefinder_programs_unresponsive",
-                                "Programs with Rangefinder that are stopped, or too busy to answer.", "gauge",
-                                PrometheusUnit::one);
-  unresponsive.set({}, programs_.unresponsive());
-  unresponsive.append(out);
-  PrometheusFamily missed("rangefinder_windows_missed_total",
-                          "Windows that began and ended between two looks: they are in no sum.", "counter",
-                          PrometheusUnit::one);
-  missed.set({}, ledger_.windows_missed());
-  missed.append(out);
+  const auto add = [&out](const char* name, const char* help, const char* type, std::uint64_t value) {
+    PrometheusFamily family(name, help, type, PrometheusUnit::one);
+    family.set({}, value);
+    family.append(out);
+  };
+  add("rangefinder_programs_running", "Programs that run with Rangefinder.", "gauge", programs_.running());
+  add("rangefinder_programs_unresponsive",
+      "Programs with Rangefinder that are stopped, or too busy to answer.", "gauge",
+      programs_.unresponsive());
+  add("rangefinder_windows_missed_total",
+      "Windows that began and ended between two looks: they are in no sum.", "counter",
+      ledger_.windows_missed());
   if (refusals == nullptr) return out;
   PrometheusFamily refused("rangefinder_serve_refused_requests_total",
                            "Requests that were refused, by reason.", "counter", PrometheusUnit::one);

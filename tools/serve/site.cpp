@@ -2,21 +2,23 @@
 #include "tools/serve/site.h"
 
 #include <charconv>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <utility>
 
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/findings/findings.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/queries/kernel_table.h"
+#include "tools/analysis/queries/module_table.h"
+#include "tools/analysis/queries/rows_json.h"
+#include "tools/analysis/queries/section.h"
 #include "tools/page/page.h"
 #include "tools/page/page_data.h"
-#include "tools/page/page_template.h"
 #include "tools/serve/flat_rows.h"
-#include "tools/serve/live_page.h"
 #include "tools/serve/perfetto_file.h"
 #include "tools/serve/timeline_rows.h"
-#include "tools/serve/trace_rows.h"
 
 namespace rangefinder {
 namespace {
@@ -85,10 +87,29 @@ std::string page_text(WholeTrace& trace) {
   return std::move(out).str();
 }
 
-HttpResponse perfetto_answer(const IndexedTrace& trace) {
-  HttpResponse out;
-  out.parts = perfetto_file(trace.files);
-  return out;
+OrderedJson section_json(WholeTrace& trace, const SectionKind& kind) {
+  const SectionView view;
+  const std::unique_ptr<Section> section = kind.make(view);
+  trace.each([&section](const SelectedRows& rows) { section->add(rows); });
+  section->finish();
+  return section->json({trace.totals(), trace.values(), view});
+}
+
+// The rows of `report --json` about a whole trace, without nested values (flat_rows.h).
+
+OrderedJson module_rows_of(WholeTrace& trace) {
+  return flat_modules(section_json(trace, kModulesSection));
+}
+
+OrderedJson kernel_rows_of(WholeTrace& trace) {
+  return flat_rows(section_json(trace, kKernelsSection).at("kernels"));
+}
+
+OrderedJson finding_rows_of(WholeTrace& trace) {
+  FindingRules rules(trace.iterations());
+  rules.read([&trace](const auto& see) { trace.each(see); });
+  const SectionView view;
+  return flat_rows(findings_json(rules.findings({trace.totals(), trace.values(), view})));
 }
 
 }  // namespace
@@ -158,7 +179,11 @@ HttpResponse Site::route(const HttpRequest& request) {
                        [stretches](WholeTrace& all) { return compact_json(timeline_rows(all, stretches)); });
   }
   if (path == "/api/live") return live(request);
-  if (path == "/api/perfetto") return perfetto_answer(trace(request));
+  if (path == "/api/perfetto") {
+    HttpResponse out;
+    out.parts = perfetto_file(trace(request).files);
+    return out;
+  }
   return error_answer(kNotFound, "not found");
 }
 

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/export/prometheus_families.h"
@@ -26,6 +27,9 @@
 #include "tools/serve/trace_list.h"
 
 namespace rangefinder {
+
+/// The page of `serve`: tools/web/dist/live.html, embedded at build time.
+[[nodiscard]] std::string_view live_page() noexcept;
 
 /// Any thread.
 class Site {

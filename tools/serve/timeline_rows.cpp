@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "profiler/base/duration.h"
-#include "tools/analysis/read/line_times.h"
+#include "tools/export/time_span.h"
 
 namespace rangefinder {
 namespace {
@@ -22,45 +22,29 @@ struct Stretch {
   std::array<std::uint64_t, kSampleColumns> units{};
 };
 
-/// From the first to the last time of any line; it includes 0.
-class Span {
- public:
-  void add(const SelectedRows& rows) {
-    const auto see_record = [this](const auto& record, bool) {
-      const LineTimes times = times_of(record);
-      see(times.start_ns, times.end_ns);
-    };
-    rows.work(kTimelineColumns, see_record);
-    rows.launches(kTimelineColumns, see_record);
-    rows.ranges(kTimelineColumns, see_record);
-    rows.each<SyncRecord>(kTimelineColumns, see_record);
-    rows.each<AllocRecord>(kTimelineColumns, see_record);
-    rows.each<EventRecord>(kTimelineColumns, see_record);
-    rows.each<CaptureRecord>(kTimelineColumns, see_record);
-    rows.each<OverheadRecord>(kTimelineColumns, see_record);
-    rows.each<MarkRecord>(kTimelineColumns,
-                          [this](const MarkRecord& mark, bool) { see(mark.at_ns, mark.at_ns); });
-    rows.samples([this](const SamplesRecord& line) {
-      for (const SampleRun& run : line.runs) see(run.start_ns, run.end_ns);
-    });
-    rows.lines<HoldRecord>([this](const HoldRecord& hold) { see(hold.start_ns, hold.end_ns); });
-    rows.lines<GapRecord>([this](const GapRecord& gap) { see(gap.start_ns, gap.end_ns); });
-    rows.lines<FlushRecord>([this](const FlushRecord& flush) { see(flush.at_ns, flush.at_ns); });
-    rows.lines<EndRecord>([this](const EndRecord& end) { see(end.at_ns, end.at_ns); });
-  }
-
-  TimeNs first_ns = 0, last_ns = 0;
-
- private:
-  void see(TimeNs start, TimeNs end) {
-    if (start != kNoTime) first_ns = std::min(first_ns, start);
-    if (end != kNoTime) last_ns = std::max(last_ns, end);
-  }
-};
+/// The time from the first to the last time of any line; it includes 0.
+void cover(const SelectedRows& rows, CoveredTime& out) {
+  const auto add_row = [&out](const auto& record, bool) { out.add(record); };
+  rows.work(kTimelineColumns, add_row);
+  rows.launches(kTimelineColumns, add_row);
+  rows.ranges(kTimelineColumns, add_row);
+  rows.each<SyncRecord>(kTimelineColumns, add_row);
+  rows.each<AllocRecord>(kTimelineColumns, add_row);
+  rows.each<EventRecord>(kTimelineColumns, add_row);
+  rows.each<CaptureRecord>(kTimelineColumns, add_row);
+  rows.each<OverheadRecord>(kTimelineColumns, add_row);
+  rows.each<MarkRecord>(kTimelineColumns, add_row);
+  const auto add_line = [&out](const auto& record) { out.add(record); };
+  rows.samples(add_line);
+  rows.lines<HoldRecord>(add_line);
+  rows.lines<GapRecord>(add_line);
+  rows.lines<FlushRecord>(add_line);
+  rows.lines<EndRecord>(add_line);
+}
 
 class Stretches {
  public:
-  Stretches(const Span& span, std::size_t stretches)
+  Stretches(const CoveredTime& span, std::size_t stretches)
       : first_(span.first_ns),
         count_(static_cast<TimeNs>(stretches)),
         width_(std::max<TimeNs>(1, (span.last_ns - span.first_ns) / count_ + 1)) {}
@@ -151,8 +135,8 @@ class Stretches {
 }  // namespace
 
 OrderedJson timeline_rows(WholeTrace& trace, std::size_t stretches) {
-  Span span;
-  trace.each([&span](const SelectedRows& rows) { span.add(rows); });
+  CoveredTime span;
+  trace.each([&span](const SelectedRows& rows) { cover(rows, span); });
   Stretches out(span, std::clamp<std::size_t>(stretches, 1, kMaxStretches));
   trace.each([&out](const SelectedRows& rows) { out.add(rows); });
   return out.rows(trace.totals().header.base_unix_ns);

@@ -13,7 +13,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tools/analysis/tables/whole_trace.h"
+#include "tools/analysis/queries/whole_trace.h"
 
 namespace rangefinder {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
 namespace {

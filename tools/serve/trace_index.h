@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/trace_files.h"
 
 namespace rangefinder {
 

@@ -10,8 +10,8 @@
 
 #include "profiler/base/duration.h"
 #include "schema/read_line.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/segment_lines.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/segment_lines.h"
 
 namespace rangefinder {
 namespace {

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tools/export/export_format.h"
 #include "tools/export/sqlite_database.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
-#include "tools/analysis/read/missing.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/export/output_file.h"
 
 using namespace rangefinder;

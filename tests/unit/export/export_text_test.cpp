@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tests/unit/base/text_parts.h"
 #include "tools/export/chrome_rows.h"
 #include "tools/export/csv_tables.h"
-#include "tools/export/prometheus_text.h"
+#include "tools/export/prometheus_families.h"
 #include "tools/export/sqlite_database.h"
 #include "tools/export/sqlite_schema.h"
 #include "tools/export/value_text.h"

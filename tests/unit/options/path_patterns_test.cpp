@@ -42,7 +42,7 @@ bool report_range(const std::string& pattern, const Names& path) {
   Selection selection(options, Iterations());
   std::uint32_t id = 0;
   for (const std::string& name : path) {
-    (void)selection.take(PathRecord{id + 1, id, 0, name});
+    selection.learn(PathRecord{id + 1, id, 0, name});
     ++id;
   }
   return selection.in_range(id);

@@ -12,7 +12,7 @@
 
 #include "schema/read_line.h"
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 
 namespace rangefinder::test {
 

@@ -11,14 +11,13 @@
 #include "profiler/metrics/named_metrics.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/bytes_read.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tests/unit/analysis/queries/section_run.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
-#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/queries/rows_json.h"
 #include "tools/page/page.h"
 #include "tools/page/page_columns.h"
 #include "tools/page/page_data.h"
 #include "tools/page/page_tables.h"
-#include "tools/page/page_template.h"
 
 namespace rangefinder {
 namespace {

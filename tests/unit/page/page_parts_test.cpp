@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tools/page/detail_windows.h"
 #include "tools/page/longest_items.h"
 #include "tools/page/memory_points.h"
 #include "tools/page/packed_text.h"
 #include "tools/page/sample_points.h"
 #include "tools/page/stream_busy.h"
-#include "tools/page/time_bins.h"
 
 namespace rangefinder {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tools/rangefinder/out_template.h"
 #include "tools/rangefinder/verb.h"
 

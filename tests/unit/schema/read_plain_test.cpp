@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tests/unit/schema/plain_lines.h"
 
 using namespace rangefinder;

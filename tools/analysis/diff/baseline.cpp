@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tools/analysis/diff/trace_diff.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
 namespace {

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -29,12 +33,9 @@ OrderedJson side_json(const IterationSeries& series) {
 void narrow(Table& table) {
   constexpr std::array<std::string_view, 7> kKeys{"path",     "quantity",          "a",      "b",
                                                   "relative", "relative_interval", "verdict"};
-  for (std::size_t i = table.columns.size(); i-- > 0;) {
-    if (std::find(kKeys.begin(), kKeys.end(), table.columns[i].key) != kKeys.end()) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    table.columns.erase(table.columns.begin() + at);
-    for (auto& row : table.rows) row.erase(row.begin() + at);
-  }
+  for (TableColumn& column : table.columns)
+    column.in.markdown = std::find(kKeys.begin(), kKeys.end(), column.key) != kKeys.end();
+  keep_columns(table, &Outputs::markdown);
 }
 
 Table differences_table(const std::vector<std::string>& differences) {
@@ -44,7 +45,199 @@ Table differences_table(const std::vector<std::string>& differences) {
   return out;
 }
 
+constexpr double kMinOfParent = 0.5;
+
+double difference(const Change& change) {
+  return change.b.value_or(0) - change.a.value_or(0);
+}
+
+/// Whether the change is one of time, and in the direction of `verdict` if that has one.
+bool explains(const Change& change, Verdict verdict) {
+  if (!change.is_changed()) return false;
+  if (verdict == Verdict::worse) return difference(change) > 0;
+  return verdict != Verdict::better || difference(change) < 0;
+}
+
+bool is_below(const std::string& path, const std::string& parent) {
+  return path.size() > parent.size() && path.compare(0, parent.size(), parent) == 0 &&
+         path[parent.size()] == '/';
+}
+
+/// The deepest module that has most of the change; nullptr: none.
+const Change* largest_module(const TraceDiff& diff, Verdict verdict) {
+  const Change* out = nullptr;
+  for (bool deeper = true; deeper;) {
+    const Change* next = nullptr;
+    for (const Change& change : diff.modules) {
+      if (change.quantity != Quantity::gpu_ns || !explains(change, verdict)) continue;
+      if (out != nullptr && !is_below(change.key, out->key)) continue;
+      if (next == nullptr || std::abs(difference(change)) > std::abs(difference(*next))) next = &change;
+    }
+    deeper = next != nullptr &&
+             (out == nullptr || std::abs(difference(*next)) >= kMinOfParent * std::abs(difference(*out)));
+    if (deeper) out = next;
+  }
+  return out;
+}
+
+/// What the host did in most of the change of the idle time: ", mostly in launch calls"; "": no one thing.
+std::string idle_cause(const TraceDiff& diff, const Change& idle, Verdict verdict) {
+  static const std::map<Quantity, const char*> kTexts{
+      {Quantity::idle_copies_ns, "during copies"},   {Quantity::idle_queued_ns, "between queued kernels"},
+      {Quantity::idle_launch_ns, "in launch calls"}, {Quantity::idle_sync_ns, "in waits for the GPU"},
+      {Quantity::idle_memory_ns, "in allocations"},  {Quantity::idle_code_ns, "outside of CUDA calls"}};
+  for (const Change& change : diff.iterations) {
+    if (is_idle_cause(change.quantity) && explains(change, verdict) &&
+        std::abs(difference(change)) >= kMinOfParent * std::abs(difference(idle))) {
+      return std::string(", mostly ") + kTexts.at(change.quantity);
+    }
+  }
+  return "";
+}
+
+/// "", or " Largest change: …" as a sentence.
+std::string largest_text(const TraceDiff& diff, Verdict verdict) {
+  const Change* largest = largest_module(diff, verdict);
+  std::string name = largest == nullptr ? "" : "GPU time of " + printable(largest->key);
+  for (const Change& change : diff.iterations) {
+    const bool of_gpu =
+        change.quantity == Quantity::idle_ns || (change.quantity == Quantity::busy_ns && largest == nullptr);
+    if (!of_gpu || !explains(change, verdict)) continue;
+    if (largest != nullptr && std::abs(difference(change)) <= std::abs(difference(*largest))) continue;
+    largest = &change;
+    name = change.quantity == Quantity::idle_ns ? "GPU idle" : "GPU busy";
+  }
+  if (largest == nullptr) return "";
+  const std::string cause =
+      largest->quantity == Quantity::idle_ns ? idle_cause(diff, *largest, verdict) : std::string();
+  return " Largest change: " + name + " " + value_text(difference(*largest), largest->quantity, true) +
+         cause + ".";
+}
+
+std::string signed_percent(double part) {
+  return (part > 0 ? "+" : "") + percent_text(part);
+}
+
+DiffVerdict of_iterations(const TraceDiff& diff, const Change& wall, const IterationSeries& a,
+                          const IterationSeries& b, double least) {
+  const std::string before = value_text(*wall.a, wall.quantity), after = value_text(*wall.b, wall.quantity);
+  const double relative = wall.relative().value_or(0);
+  const std::string change = signed_percent(relative);
+  if (wall.verdict == Verdict::worse || wall.verdict == Verdict::better) {
+    const bool slower = wall.verdict == Verdict::worse;
+    return {slower ? "slower" : "faster",
+            (slower ? "Slower: an iteration takes " : "Faster: an iteration takes ") + after +
+                " instead of " + before + " (" + change + ")." + largest_text(diff, wall.verdict)};
+  }
+  std::string both = "an iteration takes " + before + " and " + after + " (" + change;
+  const std::string counts =
+      "; " + count_text(a.iterations) + " and " + count_text(b.iterations) + " iterations)";
+  const std::string largest = largest_text(diff, wall.verdict);
+  if (wall.verdict == Verdict::same && std::abs(relative) < least)
+    return {"same", "No change: " + both + ")." + largest};
+  if (wall.test) both += ", ± " + percent_text(wall.test->half_interval / *wall.a);
+  if (wall.verdict == Verdict::same)
+    return {"same", "No significant change: " + both + counts + "." + largest};
+  if (wall.verdict == Verdict::unclear)
+    return {"unclear", "Unclear, the spread is too large: " + both + counts + "." + largest};
+  return {"too_few", "Too few iterations to test: " + both + counts + "." + largest};
+}
+
+DiffVerdict of_modules(const TraceDiff& diff) {
+  std::uint64_t changed = 0;
+  for (const Change& change : diff.modules) {
+    if (change.quantity == Quantity::gpu_ns && change.is_changed()) ++changed;
+  }
+  std::string text = "No iterations to test: ";
+  text += changed == 0 ? "no module is new or gone."
+                       : counted_text(changed, "module is", "modules are") + " new or gone.";
+  return {"no_iterations", text + largest_text(diff, Verdict::same)};
+}
+
+std::string joined(const std::vector<std::string>& texts, const char* separator) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : separator) + text;
+  return out.empty() ? "none" : out;
+}
+
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+/// Without the program: the same one in another folder is no difference.
+std::string arguments(const Header& header) {
+  const std::vector<std::string>& all = header.command;
+  return joined(all.empty() ? all : std::vector<std::string>(all.begin() + 1, all.end()), " ");
+}
+
+std::string gpu_names(const IterationSeries& series) {
+  return joined({series.gpus.begin(), series.gpus.end()}, ", ");
+}
+
+std::string monitor_mode(const Header& header) {
+  if (header.monitor_period_ns == 0) return "off";
+  return duration_text(header.monitor_window_ns) + " in " + duration_text(header.monitor_period_ns);
+}
+
+/// GPU time of the kernels of an iteration. 0: no kernel has times.
+double kernels_ns(const IterationSeries& series) {
+  double out = 0;
+  for (const auto& [name, kernel] : series.kernels)
+    out += kernel.spreads[static_cast<std::size_t>(Quantity::gpu_ns)].mean();
+  return out;
+}
+
+std::optional<double> ratio(double a, double b) {
+  return a > 0 && b > 0 ? std::optional(a / b) : std::nullopt;
+}
+
+/// Unknown without iterations on both sides. A kernel that has another name in B counts like any other.
+DiffRatios ratios_of(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b) {
+  if (diff.iterations.empty()) return {};
+  const Change& wall = diff.iterations.front();
+  return {ratio(kernels_ns(a), kernels_ns(b)), ratio(wall.a.value_or(0), wall.b.value_or(0))};
+}
+
+/// A line for each: program, arguments, GPU, driver, counters, monitor mode, iterations, if they differ:
+/// "Different GPUs: NVIDIA H100 and NVIDIA H200".
+std::vector<std::string> differences_of(const IterationSeries& a, const IterationSeries& b) {
+  std::vector<std::string> out;
+  const auto compare = [&out](const char* what, const std::string& of_a, const std::string& of_b) {
+    if (of_a == of_b) return;
+    out.push_back(std::string("Different ") + what + ": " + printable(of_a) + " and " + printable(of_b));
+  };
+  const auto iterations = [](const IterationSeries& series) {
+    return series.iteration_path.empty() ? std::string("none") : series.iteration_path;
+  };
+  compare("programs", file_name(a.header.executable), file_name(b.header.executable));
+  compare("arguments", arguments(a.header), arguments(b.header));
+  compare("GPUs", gpu_names(a), gpu_names(b));
+  compare("drivers", a.header.driver_release, b.header.driver_release);
+  compare("counters", a.counters, b.counters);
+  compare("monitor modes", monitor_mode(a.header), monitor_mode(b.header));
+  compare("iterations", iterations(a), iterations(b));
+  return out;
+}
+
+/// The wall time of an iteration decides. Without iterations on both sides the line is about modules. The
+/// largest change is GPU idle or a module, the deepest one that has at least half of its parent's change.
+DiffVerdict verdict_of(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b,
+                       double least) {
+  if (diff.iterations.empty()) return of_modules(diff);
+  return of_iterations(diff, diff.iterations.front(), a, b, least);
+}
+
 }  // namespace
+
+std::string DiffRatios::text() const {
+  std::string out;
+  if (kernels) out = "Kernels " + factor_text(*kernels) + " as fast";
+  if (iterations) {
+    out += out.empty() ? "Iterations " : ", iterations ";
+    out += factor_text(*iterations) + " as fast";
+  }
+  return out.empty() ? out : out + ".";
+}
 
 DiffAnswer::DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOptions& how)
     : a(std::move(of_a)),
@@ -54,12 +247,6 @@ DiffAnswer::DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOpt
       verdict(verdict_of(diff, a, b, options.least)),
       ratios(ratios_of(diff, a, b)),
       differences(differences_of(a, b)) {}
-
-std::vector<Table> DiffAnswer::tables(bool all) const {
-  std::vector<Table> out{iteration_changes(diff), module_changes(diff, all), kernel_changes(diff, all)};
-  if (Table calls = call_changes(diff, all); !calls.rows.empty()) out.push_back(std::move(calls));
-  return out;
-}
 
 OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {
   OrderedJson out{

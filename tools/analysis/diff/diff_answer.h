@@ -2,18 +2,32 @@
 //
 // The complete result of a comparison: for `diff` and for the page of two traces.
 //
-//   IterationSeries A, B ─▶ compare ─▶ DiffAnswer ─┬─▶ tables ─▶ text, Markdown, CSV
+//   IterationSeries A, B ─▶ compare ─▶ DiffAnswer ─┬─▶ diff_tables ─▶ text, Markdown, CSV
 //                                                  └─▶ json   ─▶ diff --json, report --html
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tools/analysis/diff/diff_verdict.h"
 #include "tools/analysis/diff/trace_diff.h"
 
 namespace rangefinder {
+
+/// "Slower: an iteration takes 48.0 ms instead of 6.00 ms (+700.4 %). Largest change: …"
+struct DiffVerdict {
+  std::string result;  ///< "slower", "faster", "same", "unclear", "too_few" (iterations), "no_iterations"
+  std::string text;    ///< one line, without the line feed
+};
+
+/// How many times as fast B is; above 1: faster.
+struct DiffRatios {
+  std::optional<double> kernels;     ///< summed durations of the kernels of an iteration, A over B
+  std::optional<double> iterations;  ///< throughput: wall time of an iteration, A over B
+  /// "Kernels 2.01x as fast, iterations 1.78x as fast."; empty if neither is known.
+  [[nodiscard]] std::string text() const;
+};
 
 struct DiffAnswer {
   IterationSeries a, b;
@@ -25,8 +39,6 @@ struct DiffAnswer {
 
   DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOptions& how);
 
-  /// The iteration, modules, kernels, calls outside of iterations if any. `all`: also rows without a change.
-  [[nodiscard]] std::vector<Table> tables(bool all) const;
   /// The verdict first, then what is compared, then the tables.
   [[nodiscard]] nlohmann::ordered_json json(const std::vector<Table>& tables) const;
   /// For a comment on a pull request: the verdict, the iteration, modules that changed, differences.

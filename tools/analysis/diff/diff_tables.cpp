@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "tools/analysis/diff/trace_diff.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/tables/kernel_labels.h"
 
 namespace rangefinder {
 namespace {
@@ -41,6 +41,13 @@ constexpr QuantityName kQuantityNames[] = {
     {"launches", "launches", Unit::count, "more", "fewer"},
     {"kernels", "kernels", Unit::count, "more", "fewer"},
     {"gpu_memory_bytes", "GPU memory, peak", Unit::bytes, "more", "less"}};
+
+/// By Verdict.
+constexpr const char* kVerdictNames[] = {"same", "better", "worse", "new", "gone", "unclear", "untested"};
+
+const char* verdict_name(Verdict verdict) {
+  return kVerdictNames[static_cast<std::size_t>(verdict)];
+}
 
 const QuantityName& name_of(Quantity quantity) {
   return kQuantityNames[static_cast<std::size_t>(quantity)];
@@ -106,10 +113,12 @@ std::map<std::string_view, std::string> labels_of(const std::vector<Change>& ker
   return out;
 }
 
-Table changes_table(const std::vector<Change>& changes, bool all, bool kernels) {
+/// Of paths, or of kernels.
+Table changes_table(const char* name, const char* title, const std::vector<Change>& changes, bool all) {
+  const bool kernels = std::string_view(name) == "kernels";
   Table out;
-  out.name = kernels ? "kernels" : "modules";
-  out.title = kernels ? "Kernels" : "Modules";
+  out.name = name;
+  out.title = title;
   out.empty = all ? "Nothing to compare." : "No change (--all shows every row).";
   out.cut = kernels || !all ? CutSide::front : CutSide::back;
   out.sortable = kernels;
@@ -124,6 +133,21 @@ Table changes_table(const std::vector<Change>& changes, bool all, bool kernels) 
     std::vector<Cell> cells{Cell(CellValue(change.key), all || kernels ? shown : change.key)};
     add_values(cells, change, verdict_name(change.verdict));
     if (kernels) cells.push_back(Cell(CellValue(change.where)));
+    out.add(std::move(cells));
+  }
+  return out;
+}
+
+Table iteration_table(const std::vector<Change>& changes) {
+  Table out;
+  out.name = "iteration";
+  out.title = "Iteration: medians";
+  out.empty = "No iterations in one of the traces.";
+  out.sortable = false;
+  out.columns = value_columns();
+  for (const Change& change : changes) {
+    std::vector<Cell> cells;
+    add_values(cells, change, iteration_verdict_name(change));
     out.add(std::move(cells));
   }
   return out;
@@ -156,37 +180,14 @@ const char* iteration_verdict_name(const Change& change) noexcept {
                                                                            : verdict_name(change.verdict);
 }
 
-Table iteration_changes(const TraceDiff& diff) {
-  Table out;
-  out.name = "iteration";
-  out.title = "Iteration: medians";
-  out.empty = "No iterations in one of the traces.";
-  out.sortable = false;
-  out.columns = value_columns();
-  for (const Change& change : diff.iterations) {
-    std::vector<Cell> cells;
-    add_values(cells, change, iteration_verdict_name(change));
-    out.add(std::move(cells));
-  }
+std::vector<Table> diff_tables(const TraceDiff& diff, bool all) {
+  std::vector<Change> modules = diff.modules;
+  if (!all) heaviest_first(modules);
+  std::vector<Table> out{iteration_table(diff.iterations), changes_table("modules", "Modules", modules, all),
+                         changes_table("kernels", "Kernels", diff.kernels, all)};
+  Table calls = changes_table("calls", "Outside of iterations: per call", diff.calls, all);
+  if (!calls.rows.empty()) out.push_back(std::move(calls));
   return out;
-}
-
-Table module_changes(const TraceDiff& diff, bool all) {
-  if (all) return changes_table(diff.modules, all, false);
-  std::vector<Change> heaviest = diff.modules;
-  heaviest_first(heaviest);
-  return changes_table(heaviest, all, false);
-}
-
-Table call_changes(const TraceDiff& diff, bool all) {
-  Table out = changes_table(diff.calls, all, false);
-  out.name = "calls";
-  out.title = "Outside of iterations: per call";
-  return out;
-}
-
-Table kernel_changes(const TraceDiff& diff, bool all) {
-  return changes_table(diff.kernels, all, true);
 }
 
 }  // namespace rangefinder

@@ -11,17 +11,17 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/dense_ids.h"
 #include "tools/analysis/model/iterations.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/path_names.h"
 #include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/dense_ids.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/path_names.h"
-#include "tools/analysis/tables/iteration_log.h"
-#include "tools/analysis/tables/median.h"
-#include "tools/analysis/tables/row_values.h"
-#include "tools/analysis/timeline/idle_causes.h"
-#include "tools/analysis/timeline/memory_use.h"
+#include "tools/analysis/queries/duration_histogram.h"
+#include "tools/analysis/queries/idle_causes.h"
+#include "tools/analysis/queries/iteration_log.h"
+#include "tools/analysis/queries/memory_use.h"
+#include "tools/analysis/queries/row_values.h"
 
 namespace rangefinder {
 namespace {

@@ -25,7 +25,7 @@
 #include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/trace_files.h"
 
 namespace rangefinder {
 

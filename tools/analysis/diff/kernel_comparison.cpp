@@ -7,11 +7,11 @@
 #include "profiler/base/name_pattern.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/diff/welch.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/queries/duration_histogram.h"
+#include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/analysis/tables/kernel_text.h"
-#include "tools/analysis/timeline/duration_histogram.h"
 
 namespace rangefinder {
 namespace {

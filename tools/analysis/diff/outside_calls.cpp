@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "tools/analysis/read/line_parts.h"
+#include "tools/analysis/model/line_parts.h"
 
 namespace rangefinder {
 namespace {

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <set>
 
-#include "tools/analysis/tables/median.h"
+#include "tools/analysis/queries/duration_histogram.h"
 
 namespace rangefinder {
 namespace {
@@ -41,9 +41,8 @@ std::optional<double> mean(const Moments& moments) {
 }
 
 /// `a`, `b`: nullptr if the trace lacks it.
-Change measured(std::string key, std::string shown, Quantity quantity, const Spreads* a, const Spreads* b) {
-  const auto at = static_cast<std::size_t>(quantity);
-  const Moments of_a = a == nullptr ? Moments() : (*a)[at], of_b = b == nullptr ? Moments() : (*b)[at];
+Change measured(std::string key, std::string shown, Quantity quantity, const Moments* a, const Moments* b) {
+  const Moments of_a = a == nullptr ? Moments() : *a, of_b = b == nullptr ? Moments() : *b;
   Change out;
   out.key = std::move(key);
   out.shown = std::move(shown);
@@ -138,21 +137,37 @@ const Series* find(const std::map<std::string, Series>& all, const std::string& 
   return at == all.end() ? nullptr : &at->second;
 }
 
+template <typename Series>
+std::set<std::string> keys(const std::map<std::string, Series>& a, const std::map<std::string, Series>& b) {
+  std::set<std::string> out;
+  for (const auto* side : {&a, &b}) {
+    for (const auto& [key, series] : *side) out.insert(key);
+  }
+  return out;
+}
+
+/// nullptr: the trace lacks the path or kernel.
+template <typename Series>
+const Moments* moments_of(const Series* series, Quantity quantity) {
+  return series == nullptr ? nullptr : &series->spreads[static_cast<std::size_t>(quantity)];
+}
+
 void add_path(std::vector<Change>& out, const std::string& path, const IterationSeries& a,
               const IterationSeries& b) {
   const PathSeries* const in_a = find(a.paths, path);
   const PathSeries* const in_b = find(b.paths, path);
   const PathSeries& known = in_a != nullptr ? *in_a : *in_b;
   const std::string shown = std::string(known.depth == 0 ? 0 : 2 * (known.depth - 1), ' ') + known.name;
-  const Spreads* const side_a = in_a == nullptr ? nullptr : &in_a->spreads;
-  const Spreads* const side_b = in_b == nullptr ? nullptr : &in_b->spreads;
-  out.push_back(measured(path, shown, Quantity::gpu_ns, side_a, side_b));
+  const auto change_of = [&](Quantity quantity) {
+    return measured(path, shown, quantity, moments_of(in_a, quantity), moments_of(in_b, quantity));
+  };
+  out.push_back(change_of(Quantity::gpu_ns));
   const SampledSeries* const samples_a = find(a.sampled, path);
   const SampledSeries* const samples_b = find(b.sampled, path);
   for (const Quantity quantity : {Quantity::dram_bytes, Quantity::l2_bytes}) {
     if (samples_a != nullptr && samples_b != nullptr) {
       out.push_back(sampled(path, shown, quantity, *samples_a, *samples_b));
-    } else if (Change change = measured(path, shown, quantity, side_a, side_b); change.a || change.b) {
+    } else if (Change change = change_of(quantity); change.a || change.b) {
       out.push_back(std::move(change));
     }
   }
@@ -162,10 +177,8 @@ void add_kernel(std::vector<Change>& out, const std::string& name, const Iterati
                 const IterationSeries& b) {
   const KernelSeries* const in_a = find(a.kernels, name);
   const KernelSeries* const in_b = find(b.kernels, name);
-  const Spreads* const side_a = in_a == nullptr ? nullptr : &in_a->spreads;
-  const Spreads* const side_b = in_b == nullptr ? nullptr : &in_b->spreads;
   for (const Quantity quantity : {Quantity::gpu_ns, Quantity::dram_bytes, Quantity::l2_bytes}) {
-    Change change = measured(name, "", quantity, side_a, side_b);
+    Change change = measured(name, "", quantity, moments_of(in_a, quantity), moments_of(in_b, quantity));
     if (!change.a && !change.b) continue;
     change.where = (in_b != nullptr ? in_b : in_a)->where;
     out.push_back(std::move(change));
@@ -218,16 +231,10 @@ void add_calls(std::vector<Change>& out, const std::string& path, const Iteratio
                const IterationSeries& b) {
   const CallSeries* const in_a = find(a.calls, path);
   const CallSeries* const in_b = find(b.calls, path);
-  const auto spreads = [](const CallSeries* series, bool gpu) {
-    Spreads of;
-    if (series != nullptr) of[0] = gpu ? series->gpu_ns : series->host_ns;
-    return of;
-  };
-  for (const bool gpu : {true, false}) {
-    const Spreads of_a = spreads(in_a, gpu), of_b = spreads(in_b, gpu);
-    Change change = measured(path, path, Quantity::gpu_ns, in_a == nullptr ? nullptr : &of_a,
-                             in_b == nullptr ? nullptr : &of_b);
-    if (!gpu) change.quantity = Quantity::host_ns;
+  for (const Quantity quantity : {Quantity::gpu_ns, Quantity::host_ns}) {
+    const auto moments = quantity == Quantity::gpu_ns ? &CallSeries::gpu_ns : &CallSeries::host_ns;
+    Change change = measured(path, path, quantity, in_a == nullptr ? nullptr : &(in_a->*moments),
+                             in_b == nullptr ? nullptr : &(in_b->*moments));
     if (change.a || change.b) out.push_back(std::move(change));
   }
 }
@@ -239,26 +246,6 @@ double weight(const Change& change) {
 }
 
 }  // namespace
-
-const char* verdict_name(Verdict verdict) noexcept {
-  switch (verdict) {
-    case Verdict::same:
-      return "same";
-    case Verdict::better:
-      return "better";
-    case Verdict::worse:
-      return "worse";
-    case Verdict::appeared:
-      return "new";
-    case Verdict::gone:
-      return "gone";
-    case Verdict::unclear:
-      return "unclear";
-    case Verdict::untested:
-      break;
-  }
-  return "untested";
-}
 
 std::optional<double> Change::relative() const {
   if (!a || !b || *a == 0) return {};
@@ -290,16 +277,8 @@ TraceDiff compare(const IterationSeries& a, const IterationSeries& b, const Diff
     out.iterations.insert(below_idle, causes.begin(), causes.end());
   }
   for (const std::string& path : path_order(a, b)) add_path(out.modules, path, a, b);
-  std::set<std::string> names;
-  for (const auto* series : {&a, &b}) {
-    for (const auto& [name, kernel] : series->kernels) names.insert(name);
-  }
-  for (const std::string& name : names) add_kernel(out.kernels, name, a, b);
-  std::set<std::string> calls;
-  for (const auto* series : {&a, &b}) {
-    for (const auto& [path, of] : series->calls) calls.insert(path);
-  }
-  for (const std::string& path : calls) add_calls(out.calls, path, a, b);
+  for (const std::string& name : keys(a.kernels, b.kernels)) add_kernel(out.kernels, name, a, b);
+  for (const std::string& path : keys(a.calls, b.calls)) add_calls(out.calls, path, a, b);
   judge(out.calls, Quantity::gpu_ns, options);
   judge(out.calls, Quantity::host_ns, options);
   for (const Quantity quantity : {Quantity::gpu_ns, Quantity::dram_bytes, Quantity::l2_bytes}) {

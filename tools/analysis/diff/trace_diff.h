@@ -4,7 +4,7 @@
 // after the iterations.
 //
 //   IterationSeries A, B ─▶ compare() ─▶ one Change per iteration, path or kernel, and quantity ─▶ tables
-//                                                                       └─▶ diff_verdict.h, fail_limits.h
+//                                                                       └─▶ diff_answer.h, fail_limits.h
 //
 // Modules are matched by path, so a module whose kernels were fused or renamed is still one row. Kernels are
 // matched by name; a new or vanished kernel has its path. A change counts if it passes two checks:
@@ -33,8 +33,6 @@
 namespace rangefinder {
 
 enum class Verdict : std::uint8_t { same, better, worse, appeared, gone, unclear, untested };
-/// "same", "better", "worse", "new", "gone", "unclear", "untested".
-[[nodiscard]] const char* verdict_name(Verdict verdict) noexcept;
 
 struct Change {
   std::string key;    ///< path, or demangled kernel name; empty: the iteration
@@ -74,8 +72,9 @@ struct TraceDiff {
 /// Sorts by the absolute change per iteration: times before bytes.
 void heaviest_first(std::vector<Change>& changes);
 
-/// Every row, changed or not.
-[[nodiscard]] Table iteration_changes(const TraceDiff& diff);
+/// The iteration, modules, kernels, calls outside of iterations if any. `all`: includes rows without a change
+/// and has modules in tree order, else the largest change first. The iteration has every row.
+[[nodiscard]] std::vector<Table> diff_tables(const TraceDiff& diff, bool all);
 /// Of an iteration: "slower", "fewer", "too few", "untested".
 [[nodiscard]] const char* iteration_verdict_name(const Change& change) noexcept;
 /// "gpu_ns", "wall_ns": as in JSON.
@@ -84,10 +83,5 @@ void heaviest_first(std::vector<Change>& changes);
 [[nodiscard]] std::optional<Quantity> quantity_of(std::string_view key) noexcept;
 /// A value in the unit of its quantity; `with_sign`: "+" before a positive one.
 [[nodiscard]] std::string value_text(double value, Quantity quantity, bool with_sign = false);
-
-/// `all`: includes rows without a change, modules in tree order. Else largest change first.
-[[nodiscard]] Table module_changes(const TraceDiff& diff, bool all);
-[[nodiscard]] Table call_changes(const TraceDiff& diff, bool all);
-[[nodiscard]] Table kernel_changes(const TraceDiff& diff, bool all);
 
 }  // namespace rangefinder

@@ -54,7 +54,10 @@ class CallLog {
   explicit CallLog(const Iterations& iterations) : iterations_(iterations) {}
 
   /// The legacy default streams.
-  void add(const ContextRecord& context) { null_streams_[context.id] = context.null_stream; }
+  void add(const ContextRecord& context) {
+    std::erase_if(null_streams_, [&context](const auto& known) { return known.first == context.id; });
+    null_streams_.emplace_back(context.id, context.null_stream);
+  }
   /// `holds`: of the trace.
   void add(const SyncRecord& sync, const Holds& holds);
   void add(const AllocRecord& alloc, const Holds& holds);
@@ -71,8 +74,9 @@ class CallLog {
   /// The legacy default stream: not the one of each thread, which is a stream like those that programs
   /// create.
   [[nodiscard]] bool on_default_stream(const GpuWork& work) const {
-    const auto at = null_streams_.find(work.context);
-    return at != null_streams_.end() && at->second == work.stream;
+    const auto at =
+        std::find(null_streams_.begin(), null_streams_.end(), std::pair(work.context, work.stream));
+    return at != null_streams_.end();
   }
   /// Events may be missing.
   [[nodiscard]] bool full() const noexcept { return calls_.size() == kMax || copies_.size() == kMax; }
@@ -87,7 +91,7 @@ class CallLog {
   ByPathAndApi default_stream_work_;
   ByPathAndApi::value_type* latest_ = nullptr;  // most repeat it
   std::uint64_t default_stream_kernels_ = 0;
-  std::unordered_map<std::uint32_t, std::uint32_t> null_streams_;  // by context
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> null_streams_;  // context, stream: a few
   std::vector<std::string> apis_;
   std::unordered_map<std::string, std::uint16_t> api_ids_;
 };

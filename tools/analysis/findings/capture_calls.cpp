@@ -2,6 +2,7 @@
 #include "tools/analysis/findings/capture_calls.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tools/analysis/findings/facts.h"
@@ -45,27 +46,18 @@ bool in_iteration(const FindingContext& context, TimeNs time) {
 }  // namespace
 
 CaptureAdvice capture_advice(CaptureObstacle obstacle) noexcept {
-  switch (obstacle) {
-    case CaptureObstacle::none:
-      return {"", ""};
-    case CaptureObstacle::wait:
-      return {"waits for the GPU", "wait after the graph; between streams cudaStreamWaitEvent"};
-    case CaptureObstacle::synchronous_copy:
-      return {"synchronous", "cudaMemcpyAsync or cudaMemsetAsync, pinned memory"};
-    case CaptureObstacle::pageable_copy:
-      return {"pageable memory", "pinned memory: cudaMallocHost, pin_memory=True"};
-    case CaptureObstacle::allocation:
-      return {"not from a pool", "allocate before, or cudaMallocAsync"};
-    case CaptureObstacle::free:
-      return {"not from a pool", "free afterwards, or cudaFreeAsync"};
-    case CaptureObstacle::default_stream:
-      return {"legacy default stream", "a stream of cudaStreamCreateWithFlags"};
-    case CaptureObstacle::error:
-      return {"", "the call after the capture, or one that it allows"};
-    case CaptureObstacle::invalid_capture:
-      return {"invalid capture", "no call that fails or is forbidden"};
-  }
-  return {};
+  // By CaptureObstacle.
+  constexpr std::array<CaptureAdvice, 9> kAdvice{
+      {{"", ""},
+       {"waits for the GPU", "wait after the graph; between streams cudaStreamWaitEvent"},
+       {"synchronous", "cudaMemcpyAsync or cudaMemsetAsync, pinned memory"},
+       {"pageable memory", "pinned memory: cudaMallocHost, pin_memory=True"},
+       {"not from a pool", "allocate before, or cudaMallocAsync"},
+       {"not from a pool", "free afterwards, or cudaFreeAsync"},
+       {"legacy default stream", "a stream of cudaStreamCreateWithFlags"},
+       {"", "the call after the capture, or one that it allows"},
+       {"invalid capture", "no call that fails or is forbidden"}}};
+  return kAdvice[static_cast<std::size_t>(obstacle)];
 }
 
 void CaptureCalls::add(const AllocRecord& alloc) {

@@ -10,15 +10,24 @@ namespace {
 // Shorter launches are too many to keep, and do not cause long gaps.
 constexpr std::uint64_t kLongLaunchNs = 20'000;
 
+/// A trace has at most 65,536 recorded paths; dotted names become several levels each.
+constexpr std::uint32_t kMaxPaths = 1U << 22U;
+
 }  // namespace
 
 void FindingFacts::add(const SelectedRows& rows) {
   names_ = &rows.names();
   add_lines(rows);
+  if (others_.iterations != nullptr) others_.iterations->begin_chunk(rows);
   kernels.add(rows);
-  if (idle_ != nullptr) idle_->begin_chunk(rows);
+  if (others_.idle != nullptr) others_.idle->begin_chunk(rows);
   rows.calls(kColumns, [&](const auto& call) { add_call(call, rows.names().holds); });
-  launched_.add_work(rows, [this](const WorkEvent& event) { add_work(event); });
+  rows.ranges(Column::range_times | Column::range_path, [this](const RangeRecord& range, bool begins) {
+    add_use(range.path, range.end_ns == kNoTime ? INT64_MAX : range.end_ns);
+    if (begins && others_.iterations != nullptr) others_.iterations->add_range(range);
+  });
+  rows.work(kColumns, [this](const auto& record, bool begins) { add_row(record, begins); });
+  launched_.release_until(rows.later_work_ns(), [this](const WorkEvent& event) { add_work(event); });
 }
 
 void FindingFacts::add_lines(const SelectedRows& rows) {
@@ -29,9 +38,25 @@ void FindingFacts::add_lines(const SelectedRows& rows) {
   rows.lines<GapRecord>([this](const GapRecord& gap) { gaps.unrecorded(gap); });
 }
 
+template <typename Record>
+void FindingFacts::add_row(const Record& record, bool begins) {
+  if (is_timed(record.work)) add_use(record.work.path, record.work.start_ns);
+  if (others_.iterations != nullptr) others_.iterations->add_work(record, begins);
+  if constexpr (!is_graph_record<Record>) {
+    if (begins) launched_.add(record, [this](const WorkEvent& event) { add_work(event); });
+  }
+}
+
+void FindingFacts::add_use(std::uint32_t path, TimeNs ns) {
+  if (path >= kMaxPaths) return;
+  if (path >= last_use_ns.size()) last_use_ns.resize(path + 1, INT64_MIN);
+  last_use_ns[path] = std::max(last_use_ns[path], ns);
+}
+
 template <typename Call>
 void FindingFacts::add_call(const Call& call, const Holds& holds) {
-  if (idle_ != nullptr) idle_->add_call(call);
+  if (others_.idle != nullptr) others_.idle->add_call(call);
+  if (others_.iterations != nullptr) others_.iterations->add_call(call);
   captures.add(call);
   if constexpr (requires { launched_.add(call, holds); }) launched_.add(call, holds);
   if constexpr (requires { log.add(call, holds); }) log.add(call, holds);
@@ -51,9 +76,10 @@ void FindingFacts::add_work(const WorkEvent& event) {
   kernels.add(event);
   gaps.work(event, names_->holds);
   log.add(event);
-  if (idle_ != nullptr) idle_->add(event);
-  elementwise.add(event, *names_, sorts_);
-  attention.add(event, *names_, sorts_);
+  if (others_.idle != nullptr) others_.idle->add(event);
+  const KernelSort sort = event.kind == WorkKind::kernel ? sorts_.of(event.name, *names_) : KernelSort::other;
+  elementwise.add(event, sort, *names_);
+  attention.add(event, sort);
   short_nodes.add(event);
   concurrent.add(event);
   waits_.add(event);

@@ -21,10 +21,11 @@
 #include "tools/analysis/findings/work_patterns.h"
 #include "tools/analysis/model/launched_work.h"
 #include "tools/analysis/model/selected_rows.h"
-#include "tools/analysis/timeline/gpu_gaps.h"
-#include "tools/analysis/timeline/host_timeline.h"
-#include "tools/analysis/timeline/idle_causes.h"
-#include "tools/analysis/timeline/stream_waits.h"
+#include "tools/analysis/queries/gpu_gaps.h"
+#include "tools/analysis/queries/host_timeline.h"
+#include "tools/analysis/queries/idle_causes.h"
+#include "tools/analysis/queries/iteration_log.h"
+#include "tools/analysis/queries/stream_waits.h"
 
 namespace rangefinder {
 
@@ -34,8 +35,13 @@ class FindingFacts {
                                       Column::events | Column::captures | Column::range_times |
                                       Column::range_thread | Column::range_path;
 
-  /// `iterations` must outlive this. `idle`: gets the same calls and work; nullptr: none does.
-  FindingFacts(const Iterations& iterations, IdleCauses* idle) : log(iterations), idle_(idle) {}
+  /// Other folds of the same rows, which are read once for all. nullptr: none.
+  struct Others {
+    IdleCauses* idle = nullptr;
+    IterationLog* iterations = nullptr;
+  };
+  /// `iterations` must outlive this.
+  FindingFacts(const Iterations& iterations, const Others& others) : log(iterations), others_(others) {}
   void add(const SelectedRows& rows);
   /// Call it once, after the last chunk.
   void finish();
@@ -58,6 +64,8 @@ class FindingFacts {
   AttentionProducts attention;
   ShortNodes short_nodes;
   ConcurrentKernels concurrent;
+  std::vector<TimeNs>
+      last_use_ns;  ///< by path: the latest end of a range, and start of work; INT64_MIN: none
   bool any_sync = false, any_alloc = false, any_event = false, any_event_wait = false;
 
  private:
@@ -66,9 +74,12 @@ class FindingFacts {
   void add_lines(const SelectedRows& rows);
   template <typename Call>
   void add_call(const Call& call, const Holds& holds);
+  template <typename Record>
+  void add_row(const Record& record, bool begins);
   void add_work(const WorkEvent& event);
+  void add_use(std::uint32_t path, TimeNs ns);
 
-  IdleCauses* idle_;
+  Others others_;
   const TraceNames* names_ = nullptr;  // up to the latest chunk
   KernelSorts sorts_;
   LaunchedWork launched_;

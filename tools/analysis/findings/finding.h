@@ -2,7 +2,7 @@
 //
 // The result of a rule: a place, an effect, the potential saving, the evidence and the next step.
 //
-//   rule ─▶ effect, where, saving_ns, of_ns, why, next_step ─▶ finish_findings() ─▶ title, share, severity, …
+//   rule ─▶ effect, where, saving_ns, of_ns, why, next_step ─▶ FindingRules ─▶ title, share, severity, …
 //
 // Data only. findings.h computes and prints findings.
 #pragma once
@@ -32,26 +32,27 @@ struct Evidence {
 inline constexpr std::size_t kMaxFindings = 3;
 
 struct Finding {
-  std::string id;      ///< of the rule, as in "launch_bound"
-  std::string where;   ///< module, `*` for numbers; empty: the whole program
-  std::string effect;  ///< follows the module: "moves 2.9x its declared bytes". Without one: a whole clause
-  std::string kernel;  ///< of a rule about one kernel
+  std::string id = {};      ///< of the rule, as in "launch_bound"
+  std::string where = {};   ///< module, `*` for numbers; empty: the whole program
+  std::uint64_t of_ns = 0;  ///< the time that the finding is about; no saving exceeds it
   /// Potential saving: upper bound of what a fix saves over the analysed time. Absent: the trace cannot show
   /// it.
-  std::optional<std::uint64_t> saving_ns;
-  std::uint64_t of_ns = 0;         ///< the time that the finding is about; no saving exceeds it
-  std::string why;                 ///< two sentences, the deciding number first
-  std::vector<Evidence> evidence;  ///< never empty
-  std::string next_step;           ///< one sentence without a full stop
-  std::string code;                ///< a line of code for it; empty: there is none
+  std::optional<std::uint64_t> saving_ns = {};
+  std::string effect =
+      {};  ///< follows the module: "moves 2.9x its declared bytes". Without one: a whole clause
+  std::string kernel = {};              ///< of a rule about one kernel
+  std::string why = {};                 ///< two sentences, the deciding number first
+  std::vector<Evidence> evidence = {};  ///< never empty
+  std::string next_step = {};           ///< one sentence without a full stop
+  std::string code = {};                ///< a line of code for it; empty: there is none
 
-  // finish_findings() sets these; a rule that has neither saving_ns nor of_ns sets its severity.
-  std::string title;  ///< a complete statement: module, effect, saving; without a full stop
+  // FindingRules sets these; a rule that has neither saving_ns nor of_ns sets its severity.
+  std::string title = {};  ///< a complete statement: module, effect, saving; without a full stop
   Severity severity = Severity::info;
-  std::optional<double> share;                  ///< of the saving, or of of_ns, in the compared time
-  std::optional<std::uint64_t> saving_each_ns;  ///< per iteration; absent: there are no iterations
-  bool experimental = false;                    ///< the rule never fired on a recorded run
-  bool outside = false;                         ///< set-up, warm-up or tear-down
+  std::optional<double> share = {};                  ///< of the saving, or of of_ns, in the compared time
+  std::optional<std::uint64_t> saving_each_ns = {};  ///< per iteration; absent: there are no iterations
+  bool experimental = false;                         ///< the rule never fired on a recorded run
+  bool outside = false;                              ///< set-up, warm-up or tear-down
 };
 
 }  // namespace rangefinder

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/tables/kernel_text.h"
-#include "tools/analysis/timeline/occupancy.h"
+#include "tools/analysis/queries/kernel_labels.h"
+#include "tools/analysis/queries/occupancy.h"
 
 namespace rangefinder {
 
@@ -138,42 +138,14 @@ Severity severity_of(std::uint64_t saving_ns, std::uint64_t span_ns) {
   return share >= 0.10 ? Severity::serious : share >= 0.03 ? Severity::notable : Severity::info;
 }
 
-Evidence evidence_ns(std::string key, std::string text, std::uint64_t ns) {
-  return {std::move(key), std::move(text), ns, Unit::ns};
-}
-Evidence evidence_count(std::string key, std::string text, std::uint64_t count) {
-  return {std::move(key), std::move(text), count, Unit::count};
-}
-Evidence evidence_bytes(std::string key, std::string text, std::uint64_t bytes) {
-  return {std::move(key), std::move(text), bytes, Unit::bytes};
-}
-Evidence evidence_share(std::string key, std::string text, double share) {
-  return {std::move(key), std::move(text), share, Unit::share};
-}
-Evidence evidence_factor(std::string key, std::string text, double factor) {
-  return {std::move(key), std::move(text), factor, Unit::factor};
-}
-Evidence evidence_rate(std::string key, std::string text, double bytes_per_s) {
-  return {std::move(key), std::move(text), bytes_per_s, Unit::bytes_per_s};
-}
-Evidence evidence_number(std::string key, std::string text, double number) {
-  return {std::move(key), std::move(text), number, Unit::number};
-}
-Evidence evidence_text(std::string key, std::string text, std::string value) {
-  return {std::move(key), std::move(text), std::move(value), Unit::text};
-}
-
 Evidence evidence_of_gpu(const FindingContext& context, std::uint64_t ns) {
   return evidence_share("share_of_gpu_time", "share of all kernel time", context.of_gpu(ns));
 }
 
 Finding finding_of_kernel(std::string_view id, const KernelUse& use, const FindingContext& context) {
   const auto [module, module_ns] = context.module_of(use);
-  Finding finding;
-  finding.id = id;
-  finding.where = module;
+  Finding finding{std::string(id), module, context.of_analysed(module_ns)};
   finding.kernel = context.kernel_text(use.name);
-  finding.of_ns = context.of_analysed(module_ns);
   return finding;
 }
 
@@ -220,6 +192,13 @@ std::string numbers_folded(std::string_view path_text) {
     out += '/';
     path_text.remove_prefix(slash + 1);
   }
+}
+
+void keep_most_valuable(std::vector<Finding>& findings) {
+  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return a.saving_ns.value_or(0) > b.saving_ns.value_or(0);
+  });
+  if (findings.size() > kMaxFindings) findings.resize(kMaxFindings);
 }
 
 std::string counts_text(const std::map<std::string, std::uint64_t>& counts) {

@@ -25,8 +25,8 @@
 #include "tools/analysis/findings/kernel_facts.h"
 #include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/launched_work.h"
-#include "tools/analysis/tables/section.h"
-#include "tools/analysis/timeline/gpu_gaps.h"
+#include "tools/analysis/queries/gpu_gaps.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 
@@ -124,20 +124,28 @@ struct FindingContext {
   [[nodiscard]] double of_gpu(std::uint64_t ns) const noexcept {
     return static_cast<double>(ns) / static_cast<double>(gpu_ns);
   }
+  /// `ns` as a share of the analysed time.
+  [[nodiscard]] double of_span(std::uint64_t ns) const noexcept {
+    return static_cast<double>(ns) / static_cast<double>(std::max<std::uint64_t>(1, span_ns));
+  }
 };
 
 /// 3 % and 10 % of the span.
 [[nodiscard]] Severity severity_of(std::uint64_t saving_ns, std::uint64_t span_ns);
 
-// Short constructors of Evidence, one per unit.
-[[nodiscard]] Evidence evidence_ns(std::string key, std::string text, std::uint64_t ns);
-[[nodiscard]] Evidence evidence_count(std::string key, std::string text, std::uint64_t count);
-[[nodiscard]] Evidence evidence_bytes(std::string key, std::string text, std::uint64_t bytes);
-[[nodiscard]] Evidence evidence_share(std::string key, std::string text, double share);
-[[nodiscard]] Evidence evidence_factor(std::string key, std::string text, double factor);
-[[nodiscard]] Evidence evidence_rate(std::string key, std::string text, double bytes_per_s);
-[[nodiscard]] Evidence evidence_number(std::string key, std::string text, double number);
-[[nodiscard]] Evidence evidence_text(std::string key, std::string text, std::string value);
+/// Makes Evidence of one unit: its key, its text, and a value of the type.
+template <typename Value, Unit kUnit>
+[[nodiscard]] Evidence evidence_of(std::string key, std::string text, Value value) {
+  return {std::move(key), std::move(text), std::move(value), kUnit};
+}
+inline constexpr auto* evidence_ns = evidence_of<std::uint64_t, Unit::ns>;
+inline constexpr auto* evidence_count = evidence_of<std::uint64_t, Unit::count>;
+inline constexpr auto* evidence_bytes = evidence_of<std::uint64_t, Unit::bytes>;
+inline constexpr auto* evidence_share = evidence_of<double, Unit::share>;
+inline constexpr auto* evidence_factor = evidence_of<double, Unit::factor>;
+inline constexpr auto* evidence_rate = evidence_of<double, Unit::bytes_per_s>;
+inline constexpr auto* evidence_number = evidence_of<double, Unit::number>;
+inline constexpr auto* evidence_text = evidence_of<std::string, Unit::text>;
 
 /// `ns` as a share of the analysed GPU time.
 [[nodiscard]] Evidence evidence_of_gpu(const FindingContext& context, std::uint64_t ns);
@@ -156,14 +164,17 @@ void add_measured(Finding& finding, const NamedValues& values, std::initializer_
 /// "layers/12" ─▶ "layers/*", "layer 12" ─▶ "layer *": modules that differ only in a number are one finding.
 [[nodiscard]] std::string numbers_folded(std::string_view path_text);
 
+/// Keeps the findings with the largest savings, at most kMaxFindings, the largest first.
+void keep_most_valuable(std::vector<Finding>& findings);
+
 /// "cuMemAlloc x 8, cuMemFree x 8".
 [[nodiscard]] std::string counts_text(const std::map<std::string, std::uint64_t>& counts);
 
 /// The heaviest places of a rule, at most kMaxFindings. `weight(value)`: a number.
-template <typename Value, typename Weight>
-[[nodiscard]] std::vector<std::pair<std::string, Value>> heaviest(const std::map<std::string, Value>& places,
-                                                                  Weight weight) {
-  std::vector<std::pair<std::string, Value>> out(places.begin(), places.end());
+template <typename Place, typename Value, typename Weight>
+[[nodiscard]] std::vector<std::pair<Place, Value>> heaviest(const std::map<Place, Value>& places,
+                                                            Weight weight) {
+  std::vector<std::pair<Place, Value>> out(places.begin(), places.end());
   std::stable_sort(out.begin(), out.end(),
                    [&](const auto& a, const auto& b) { return weight(a.second) > weight(b.second); });
   if (out.size() > kMaxFindings) out.resize(kMaxFindings);

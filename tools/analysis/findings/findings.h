@@ -17,21 +17,21 @@
 #include "tools/analysis/findings/finding.h"
 #include "tools/analysis/findings/rules.h"
 #include "tools/analysis/model/columns.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/queries/section.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/analysis/tables/section.h"
 
 namespace rangefinder {
 
 struct FindingContext;
 class FindingFacts;
-class IdleCauses;
 class Iterations;
 
 class FindingRules {
  public:
-  /// `iterations`: those of the whole trace; they must outlive this. `idle`: gets the same calls and work;
-  /// nullptr: none does.
-  explicit FindingRules(const Iterations& iterations, IdleCauses* idle = nullptr);
+  /// `iterations`: those of the whole trace; they must outlive this.
+  explicit FindingRules(const Iterations& iterations);
+  FindingRules(const Iterations& iterations, std::unique_ptr<FindingFacts> facts);
   ~FindingRules();
   FindingRules(const FindingRules&) = delete;
   FindingRules& operator=(const FindingRules&) = delete;
@@ -51,6 +51,7 @@ class FindingRules {
   [[nodiscard]] std::vector<Finding> findings(const SectionInput& input);
   /// Rules that lacked data. Call it after findings().
   [[nodiscard]] const std::vector<CannotTell>& cannot_tell() const noexcept { return cannot_tell_; }
+  [[nodiscard]] const FindingFacts& facts() const noexcept { return *facts_; }
   /// Of the loop, as the rules see it. `input` must outlive it.
   [[nodiscard]] FindingContext context(const SectionInput& input);
 
@@ -70,10 +71,18 @@ class FindingRules {
 /// One line for each kind of data that rules lacked; empty: they had all.
 [[nodiscard]] std::string cannot_tell_text(const std::vector<CannotTell>& rules, const TextStyle& style);
 
+struct RankTrace {
+  std::string name;                    ///< "rank 3", or the folder
+  const TraceTotals* trace = nullptr;  ///< must not be null
+};
+
+/// The only finding that needs more than one trace: which rank of one program takes longer, and in which
+/// path. Paths in which the slowest rank's exclusive GPU time exceeds the median by more than 10 %; largest
+/// excess first, at most three. Excludes paths that a rank lacks, and NCCL calls: a rank is long there
+/// because it waits. Empty for fewer than two traces.
+[[nodiscard]] std::vector<Finding> find_rank_imbalance(const std::vector<RankTrace>& ranks);
+
 /// "info", "notable", "serious".
 [[nodiscard]] std::string_view severity_name(Severity severity) noexcept;
-
-/// `report --section findings`.
-[[nodiscard]] std::unique_ptr<Section> make_findings_section(const SectionView& view);
 
 }  // namespace rangefinder

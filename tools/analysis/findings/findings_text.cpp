@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdio>
 #include <map>
@@ -89,15 +90,8 @@ std::string also_text(const Finding& finding) {
 }  // namespace
 
 std::string_view severity_name(Severity severity) noexcept {
-  switch (severity) {
-    case Severity::info:
-      return "info";
-    case Severity::notable:
-      return "notable";
-    case Severity::serious:
-      return "serious";
-  }
-  return "info";
+  constexpr std::array<std::string_view, 3> kNames{"info", "notable", "serious"};
+  return kNames[static_cast<std::size_t>(severity)];
 }
 
 nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {

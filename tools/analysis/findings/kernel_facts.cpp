@@ -48,14 +48,10 @@ const MeasuredKernel& KernelFacts::measured(std::uint32_t name) const {
   return at == measured_.end() ? kNone : at->second;
 }
 
-bool KernelFacts::any_metric(std::string_view metric) const {
-  return std::any_of(measured_.begin(), measured_.end(),
-                     [metric](const auto& kernel) { return kernel.second.metrics.find(metric) != nullptr; });
-}
-
-bool KernelFacts::any_value(std::string_view name) const {
-  return std::any_of(measured_.begin(), measured_.end(),
-                     [name](const auto& kernel) { return kernel.second.values.find(name) != nullptr; });
+bool KernelFacts::any_measured(std::string_view metric) const {
+  return std::any_of(measured_.begin(), measured_.end(), [metric](const auto& kernel) {
+    return kernel.second.metrics.find(metric) != nullptr || kernel.second.values.find(metric) != nullptr;
+  });
 }
 
 }  // namespace rangefinder

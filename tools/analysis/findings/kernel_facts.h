@@ -15,7 +15,7 @@
 #include "schema/record.h"
 #include "tools/analysis/model/launched_work.h"
 #include "tools/analysis/model/trace_totals.h"
-#include "tools/analysis/tables/measured_kernels.h"
+#include "tools/analysis/queries/measured_kernels.h"
 
 namespace rangefinder {
 
@@ -49,8 +49,7 @@ class KernelFacts {
   /// Over the measured launches of all configurations and paths. Without values: not measured.
   [[nodiscard]] const MeasuredKernel& measured(std::uint32_t name) const;
   /// Some kernel has a value of this metric of CUPTI, or of this named metric.
-  [[nodiscard]] bool any_metric(std::string_view metric) const;
-  [[nodiscard]] bool any_value(std::string_view name) const;
+  [[nodiscard]] bool any_measured(std::string_view metric) const;
   /// The trace holds exact lines. Their windows serialise launches, so host times and gaps are distorted.
   [[nodiscard]] bool any_exact() const noexcept { return any_exact_; }
 

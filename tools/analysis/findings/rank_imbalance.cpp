@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/findings/rank_imbalance.h"
-
+//
+// Compares the traces of several ranks of one program. `report` with several folders shows the finding.
 #include <algorithm>
 #include <map>
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/finding_context.h"
+#include "tools/analysis/findings/findings.h"
 
 namespace rangefinder {
 namespace {
@@ -47,11 +48,7 @@ Finding finding_of(const std::vector<RankTrace>& ranks, const std::string& path,
                    const std::vector<Times>& sorted, std::uint64_t busy_ns) {
   const Times& slowest = sorted.back();
   const std::uint64_t median = median_of(sorted);
-  Finding finding;
-  finding.id = "rank_imbalance";
-  finding.where = path;
-  finding.saving_ns = slowest.gpu_ns - median;
-  finding.of_ns = slowest.gpu_ns;
+  Finding finding{"rank_imbalance", path, slowest.gpu_ns, slowest.gpu_ns - median};
   finding.effect = "takes longer on the GPU in " + ranks[slowest.rank].name + " than in the other ranks";
   finding.title = "`" + path + "` " + finding.effect + ": up to " + duration_text(*finding.saving_ns);
   finding.why = "It takes " + duration_text(slowest.gpu_ns) + " there, " + duration_text(median) +
@@ -87,10 +84,7 @@ std::vector<Finding> find_rank_imbalance(const std::vector<RankTrace>& ranks) {
     if (!uneven || excess < kMinOfRank * static_cast<double>(busy_ns)) continue;
     out.push_back(finding_of(ranks, path, times, busy_ns));
   }
-  std::sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
-    return a.saving_ns.value_or(0) > b.saving_ns.value_or(0);
-  });
-  if (out.size() > kMaxFindings) out.resize(kMaxFindings);
+  keep_most_valuable(out);
   return out;
 }
 

@@ -40,6 +40,9 @@ std::string_view lacking(const FindingContext& context, Need need) {
     return in.input.values.bytes(row).source != RowBytes::Source::none;
   };
   const auto declares = [](const FindingContext&, const PathTotals& row) { return row.declared_bytes != 0; };
+  const auto metric = [&context](std::string_view name, std::string_view option) {
+    return context.kernels.any_measured(name) ? std::string_view() : option;
+  };
   const GpuRecord* const gpu = context.gpu();
   constexpr std::string_view kMemory = "--counters exact --metrics memory";
   switch (need) {
@@ -54,19 +57,17 @@ std::string_view lacking(const FindingContext& context, Need need) {
     case Need::declared_bytes:
       return any_row(context, declares) ? "" : "bytes that ranges declare (NVTX category rangefinder.bytes)";
     case Need::loads:
-      return context.kernels.any_metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") ? "" : kMemory;
+      return metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", kMemory);
     case Need::stores:
-      return context.kernels.any_metric("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum") ? "" : kMemory;
+      return metric("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", kMemory);
     case Need::conflicts:
-      return context.kernels.any_metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") ? ""
-                                                                                                    : kMemory;
+      return metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", kMemory);
     case Need::tensor:
-      return context.kernels.any_value("tensor_pipe") ? "" : "--counters exact --metrics pipes";
+      return metric("tensor_pipe", "--counters exact --metrics pipes");
     case Need::stalls:
-      return context.kernels.any_value("stall_long_scoreboard") ? "" : "--counters exact --metrics stalls";
+      return metric("stall_long_scoreboard", "--counters exact --metrics stalls");
     case Need::threads:
-      return context.kernels.any_value("threads_per_instruction") ? ""
-                                                                  : "--counters exact --metrics occupancy";
+      return metric("threads_per_instruction", "--counters exact --metrics occupancy");
     case Need::limits:
       return gpu != nullptr && gpu->warps_per_sm != 0 ? "" : "the limits of the GPU (a newer recording)";
     case Need::peaks:
@@ -76,18 +77,6 @@ std::string_view lacking(const FindingContext& context, Need need) {
 }
 
 }  // namespace
-
-std::string_view Rule::heading() const noexcept {
-  switch (topic) {
-    case RuleTopic::of_host:
-      return "The host and the GPU";
-    case RuleTopic::of_bytes:
-      return "Bytes (`--counters sampled` or `exact`)";
-    case RuleTopic::of_kernels:
-      return "Kernels";
-  }
-  return "";
-}
 
 // clang-format off
 const std::vector<Rule>& rule_table() {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,13 +106,33 @@ struct Rule {
   [[nodiscard]] bool of_host() const noexcept { return topic == RuleTopic::of_host; }
   [[nodiscard]] bool experimental() const noexcept { return recordings.empty(); }
   /// In docs/findings.md.
-  [[nodiscard]] std::string_view heading() const noexcept;
+  [[nodiscard]] std::string_view heading() const noexcept {
+    constexpr std::array<std::string_view, 3> kHeadings{"The host and the GPU",
+                                                        "Bytes (`--counters sampled` or `exact`)", "Kernels"};
+    return kHeadings[static_cast<std::size_t>(topic)];
+  }
 };
 
 /// All rules over a single trace. Findings of equal value are in this order.
 [[nodiscard]] const std::vector<Rule>& rule_table();
 /// Fails for an unknown id.
 [[nodiscard]] const Rule& rule_named(std::string_view id);
+
+/// What warps wait for, and the usual fix: a row for each stall of named_metrics.h that has one.
+///
+/// Reasons and fixes are those of Nsight Compute's documentation. Not in the table: Selected and Not
+/// Selected, which are no waits; Math Pipe Throttle, which means that arithmetic limits the kernel; Misc.
+/// docs/findings.md has the same table; a test compares them.
+struct StallAdvice {
+  std::string_view metric;  ///< "stall_long_scoreboard"
+  const char* waits;        ///< follows "waits": "for loads from memory"
+  const char* fix;          ///< a next step, without a full stop
+  const char* code;         ///< "": none
+};
+
+[[nodiscard]] std::span<const StallAdvice> stall_advice() noexcept;
+/// nullptr: no stall, or none that a row is for.
+[[nodiscard]] const StallAdvice* find_stall_advice(std::string_view metric) noexcept;
 
 /// A rule that lacked data.
 struct CannotTell {

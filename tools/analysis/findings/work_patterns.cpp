@@ -31,24 +31,27 @@ std::uint32_t common_path(const TraceNames& names, std::uint32_t a, std::uint32_
 }  // namespace
 
 KernelSort KernelSorts::of(std::uint32_t name, const TraceNames& names) {
-  const auto known = sorts_.find(name);
-  if (known != sorts_.end()) return known->second;
+  const std::uint32_t known = sorts_.find(name);
+  if (known != DenseIds::kNone) return static_cast<KernelSort>(known);
   const auto at = names.kernel_names.find(name);
   if (at == names.kernel_names.end()) return KernelSort::other;  // its line may come later
-  return sorts_[name] = kernel_sort(at->second.demangled);
+  const KernelSort sort = kernel_sort(at->second.demangled);
+  sorts_.set(name, static_cast<std::uint32_t>(sort));
+  return sort;
 }
 
-ElementwiseChains::Sum& ElementwiseChains::Sum::operator+=(const Sum& other) {
-  chains += other.chains;
+PatternSum& PatternSum::operator+=(const PatternSum& other) {
+  times += other.times;
+  kernels += other.kernels;
   total_ns += other.total_ns;
   saved_ns += other.saved_ns;
   l2_bytes += other.l2_bytes;
   return *this;
 }
 
-void ElementwiseChains::add(const WorkEvent& event, const TraceNames& names, KernelSorts& sorts) {
+void ElementwiseChains::add(const WorkEvent& event, KernelSort sort, const TraceNames& names) {
   Chain& chain = open_[stream_key(event.work)];
-  const bool fits = event.kind == WorkKind::kernel && sorts.of(event.name, names) == KernelSort::elementwise;
+  const bool fits = event.kind == WorkKind::kernel && sort == KernelSort::elementwise;
   if (!fits) return close(chain);
   const std::uint64_t threads = threads_of(names, event.config);
   if (!chain.names.empty()) {
@@ -77,22 +80,19 @@ void ElementwiseChains::close(Chain& chain) {
   if (chain.names.size() > 1) {
     auto key = std::make_pair(chain.path, chain.names);
     if (sums_.size() < kMaxChains || sums_.count(key) != 0) {
-      sums_[std::move(key)] += {1, chain.total_ns, chain.total_ns - chain.longest_ns, chain.total_l2};
+      sums_[std::move(key)] +=
+          {1, chain.names.size(), chain.total_ns, chain.total_ns - chain.longest_ns, chain.total_l2};
     }
   }
   chain = {};
 }
 
-void AttentionProducts::add(const WorkEvent& event, const TraceNames& names, KernelSorts& sorts) {
+void AttentionProducts::add(const WorkEvent& event, KernelSort sort) {
   if (event.kind != WorkKind::kernel) return;
   Progress& stream = streams_[stream_key(event.work)];
-  const KernelSort sort = sorts.of(event.name, names);
   if (sort == KernelSort::matrix_product) {
     if (stream.softmax && stream.path == event.work.path) {
-      Sum& sum = sums_[stream.path];
-      ++sum.times;
-      sum.between_ns += stream.between_ns;
-      sum.l2_bytes += stream.between_l2;
+      sums_[stream.path] += {1, 0, stream.between_ns, stream.between_ns, stream.between_l2};
     }
     stream = {};
     stream.product = true;
@@ -130,11 +130,7 @@ void ShortNodes::finish() {
 
 void ShortNodes::close(Chain& chain) {
   if (chain.kernels >= kMinOfChain) {
-    Sum& sum = sums_[chain.path];
-    ++sum.chains;
-    sum.kernels += chain.kernels;
-    sum.total_ns += chain.total_ns;
-    sum.saved_ns += chain.total_ns - chain.longest_ns;
+    sums_[chain.path] += {1, chain.kernels, chain.total_ns, chain.total_ns - chain.longest_ns};
   }
   chain = {};
 }

@@ -17,9 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analysis/model/dense_ids.h"
 #include "tools/analysis/model/launched_work.h"
 #include "tools/analysis/model/trace_names.h"
-#include "tools/analysis/tables/kernel_kinds.h"
+#include "tools/analysis/queries/kernel_kinds.h"
 
 namespace rangefinder {
 
@@ -29,7 +30,33 @@ class KernelSorts {
   [[nodiscard]] KernelSort of(std::uint32_t name, const TraceNames& names);
 
  private:
-  std::unordered_map<std::uint32_t, KernelSort> sorts_;
+  DenseIds sorts_;
+};
+
+/// A map whose latest key is usually the next one: work comes in runs of one stream.
+template <typename Value>
+class RunMap {
+ public:
+  Value& operator[](std::uint64_t key) {
+    if (latest_ == nullptr || latest_->first != key) latest_ = &*map_.try_emplace(key).first;
+    return latest_->second;
+  }
+  auto begin() { return map_.begin(); }
+  auto end() { return map_.end(); }
+
+ private:
+  std::unordered_map<std::uint64_t, Value> map_;
+  std::pair<const std::uint64_t, Value>* latest_ = nullptr;
+};
+
+/// The occurrences of a pattern.
+struct PatternSum {
+  std::uint64_t times = 0;
+  std::uint64_t kernels = 0;   ///< 0: not counted, as of attention
+  std::uint64_t total_ns = 0;  ///< of their kernels
+  std::uint64_t saved_ns = 0;  ///< beyond the longest kernel of each; of attention: between the two products
+  std::uint64_t l2_bytes = 0;  ///< of the kernels that these times are of
+  PatternSum& operator+=(const PatternSum& other);
 };
 
 /// Consecutive elementwise kernels, each of which reads what the previous one wrote.
@@ -42,14 +69,11 @@ class ElementwiseChains {
   static constexpr std::size_t kMaxChains = 65'536;  // distinct
   static constexpr std::size_t kMaxLength = 64;
 
-  struct Sum {
-    std::uint64_t chains = 0, total_ns = 0, saved_ns = 0, l2_bytes = 0;
-    Sum& operator+=(const Sum& other);
-  };
   /// Path, 0: none in common; kernel names.
-  using ByPathAndNames = std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, Sum>;
+  using ByPathAndNames = std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, PatternSum>;
 
-  void add(const WorkEvent& event, const TraceNames& names, KernelSorts& sorts);
+  /// `sort`: of its kernel.
+  void add(const WorkEvent& event, KernelSort sort, const TraceNames& names);
   void finish();
   [[nodiscard]] const ByPathAndNames& sums() const noexcept { return sums_; }
 
@@ -62,7 +86,7 @@ class ElementwiseChains {
   };
   void close(Chain& chain);
 
-  std::unordered_map<std::uint64_t, Chain> open_;  // by context and stream
+  RunMap<Chain> open_;  // by context and stream
   ByPathAndNames sums_;
 };
 
@@ -72,13 +96,9 @@ class AttentionProducts {
   static constexpr std::uint32_t kMaxBetween =
       4;  // kernels between a product and the softmax, on either side
 
-  struct Sum {
-    std::uint64_t times = 0;
-    std::uint64_t between_ns = 0, l2_bytes = 0;  ///< of all kernels between the two products
-  };
-  void add(const WorkEvent& event, const TraceNames& names, KernelSorts& sorts);
+  void add(const WorkEvent& event, KernelSort sort);
   /// By path.
-  [[nodiscard]] const std::unordered_map<std::uint32_t, Sum>& sums() const noexcept { return sums_; }
+  [[nodiscard]] const std::unordered_map<std::uint32_t, PatternSum>& sums() const noexcept { return sums_; }
 
  private:
   /// The part of the pattern that a stream has matched so far.
@@ -88,8 +108,8 @@ class AttentionProducts {
     std::uint64_t between_ns = 0, between_l2 = 0;
   };
 
-  std::unordered_map<std::uint64_t, Progress> streams_;  // by context and stream
-  std::unordered_map<std::uint32_t, Sum> sums_;
+  RunMap<Progress> streams_;  // by context and stream
+  std::unordered_map<std::uint32_t, PatternSum> sums_;
 };
 
 /// Chains of kernels of a replayed graph that are too short to fill the GPU.
@@ -98,13 +118,10 @@ class ShortNodes {
   static constexpr std::uint64_t kMaxNs = 5'000;
   static constexpr std::uint64_t kMinOfChain = 2;
 
-  struct Sum {
-    std::uint64_t chains = 0, kernels = 0, total_ns = 0, saved_ns = 0;
-  };
   void add(const WorkEvent& event);
   void finish();
   /// By path.
-  [[nodiscard]] const std::unordered_map<std::uint32_t, Sum>& sums() const noexcept { return sums_; }
+  [[nodiscard]] const std::unordered_map<std::uint32_t, PatternSum>& sums() const noexcept { return sums_; }
 
  private:
   struct Chain {
@@ -113,8 +130,8 @@ class ShortNodes {
   };
   void close(Chain& chain);
 
-  std::unordered_map<std::uint64_t, Chain> open_;  // by context and stream
-  std::unordered_map<std::uint32_t, Sum> sums_;
+  RunMap<Chain> open_;  // by context and stream
+  std::unordered_map<std::uint32_t, PatternSum> sums_;
 };
 
 /// Clusters of kernels that overlap in a chain on one GPU, from first start to last end.
@@ -144,7 +161,7 @@ class ConcurrentKernels {
   };
   void close(Cluster& cluster);
 
-  std::unordered_map<std::uint32_t, Cluster> open_;  // by GPU
+  RunMap<Cluster> open_;  // by GPU
   std::unordered_map<Kernel, Times> alone_;
   std::map<std::vector<Kernel>, Times> together_;
 };

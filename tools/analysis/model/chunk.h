@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "schema/read_line.h"
+#include "tools/analysis/model/after_last_work.h"
 #include "tools/analysis/model/column_table.h"
-#include "tools/analysis/read/after_last_work.h"
 
 namespace rangefinder {
 
@@ -30,7 +30,8 @@ struct UnitCounts {
   std::uint64_t records = 0;  ///< readable
   std::uint64_t events = 0, kernels = 0, graphs = 0, exact = 0, samples = 0;
   std::uint64_t broken = 0;
-  TimeNs last_mark_ns = kNoTime;  ///< marks are not kept
+  TimeNs first_work_ns = INT64_MAX;  ///< earliest start of GPU work
+  TimeNs last_mark_ns = kNoTime;     ///< marks are not kept
   /// Numbers of lines in the unit, from 1; 0: there is none.
   std::uint32_t first_record = 0, first_broken = 0;
   std::string error;               ///< what is wrong with the first broken line
@@ -52,6 +53,8 @@ class Chunk {
   std::vector<double> values;                                    ///< of exact lines, one after the other
   std::vector<std::uint8_t> payload_data;                        ///< of ranges
   RowNames* names = nullptr;                                     ///< set before the rows are read
+  /// No GPU work of later chunks starts before this. INT64_MIN: unknown, as the trace is not in memory.
+  TimeNs later_work_ns = INT64_MIN;
 
   template <typename Row>
   [[nodiscard]] ColumnTable<Row>& table() noexcept {

@@ -16,14 +16,14 @@ constexpr std::size_t kBlockBytes = 8 * kHugePageBytes;
 class SpareBlocks {
  public:
   /// nullptr: there is none.
-  unsigned char* take() noexcept {
+  unsigned char* pop() noexcept {
     const std::lock_guard lock(mutex_);
     if (blocks_.empty()) return nullptr;
     unsigned char* const out = blocks_.back();
     blocks_.pop_back();
     return out;
   }
-  void put(unsigned char* block) noexcept {
+  void push(unsigned char* block) noexcept {
     try {
       const std::lock_guard lock(mutex_);
       blocks_.push_back(block);
@@ -49,7 +49,7 @@ SpareBlocks& spare_blocks() {
 
 struct Free {
   void operator()(unsigned char* block) const noexcept {
-    is_usual ? spare_blocks().put(block) : std::free(block);
+    is_usual ? spare_blocks().push(block) : std::free(block);
   }
   bool is_usual;
 };
@@ -64,12 +64,12 @@ void ColumnMemory::begin() {
   if (blocks_.size() > 1) blocks_.erase(blocks_.begin(), blocks_.end() - 1);
 }
 
-unsigned char* ColumnMemory::take(std::size_t bytes) {
+unsigned char* ColumnMemory::allocate(std::size_t bytes) {
   if (size_ - used_ < bytes) {
     size_ = std::max(kBlockBytes, bytes);
     used_ = 0;
     const bool is_usual = size_ == kBlockBytes;
-    unsigned char* block = is_usual ? spare_blocks().take() : nullptr;
+    unsigned char* block = is_usual ? spare_blocks().pop() : nullptr;
     if (block == nullptr) block = static_cast<unsigned char*>(allocate_huge(size_));
     blocks_.push_back(Block(block, Free{is_usual}));
   }

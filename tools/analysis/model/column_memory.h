@@ -14,13 +14,13 @@ namespace rangefinder {
 class ColumnMemory {
  public:
   using Block = std::shared_ptr<unsigned char[]>;
-  /// Call it before the first take() of a chunk.
+  /// Call it before the first allocate() of a chunk.
   void begin();
   /// `bytes` in one piece, valid as long as blocks(). Throws std::bad_alloc.
-  [[nodiscard]] unsigned char* take(std::size_t bytes);
+  [[nodiscard]] unsigned char* allocate(std::size_t bytes);
   /// Gives free blocks back to the system.
   static void free_spare();
-  /// Those of each take() since begin().
+  /// Those of each allocate() since begin().
   [[nodiscard]] const std::vector<Block>& blocks() const noexcept { return blocks_; }
 
  private:

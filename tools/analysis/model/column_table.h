@@ -20,7 +20,7 @@
 #include "tools/analysis/model/packed_column.h"
 #include "tools/analysis/model/row_names.h"
 #include "tools/analysis/model/rows.h"
-#include "tools/analysis/read/shown_paths.h"
+#include "tools/analysis/model/shown_paths.h"
 
 namespace rangefinder {
 
@@ -156,7 +156,7 @@ class ColumnTable {
         if (values == nullptr) return;
         set(id, [this, values](std::size_t i) {
           const auto recorded = static_cast<std::uint32_t>(values[i]);
-          return recorded == 0 ? 0 : of.names_.shown_path(recorded);
+          return of.names_.paths().id_of(recorded);
         });
       }
       void own_path(Columns, std::uint32_t& id, std::uint32_t& name) {
@@ -167,8 +167,8 @@ class ColumnTable {
           const auto recorded = static_cast<std::uint32_t>(values[i]);
           auto& name_of_row = *reinterpret_cast<std::uint32_t*>(own_name);
           own_name += sizeof(Row);
-          if (name_of_row == 0 && of.names_.is_omitted(recorded)) name_of_row = ShownPaths::kUnnamed;
-          return recorded == 0 ? 0 : of.names_.shown_path(recorded);
+          if (name_of_row == 0 && of.names_.paths().is_omitted(recorded)) name_of_row = ShownPaths::kUnnamed;
+          return of.names_.paths().id_of(recorded);
         });
       }
       void text(Columns, std::string_view& text) {

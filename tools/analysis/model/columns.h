@@ -77,5 +77,8 @@ inline constexpr Columns kAllLaunch = Column::launch_times | Column::launch_thre
                                       Column::launch_correlation | Column::launch_context;
 inline constexpr Columns kAllRange = Column::range_times | Column::range_thread | Column::range_path |
                                      Column::range_id | Column::range_payload;
+/// When the driver calls of host threads were made.
+inline constexpr Columns kHostCallColumns =
+    Column::syncs | Column::allocs | Column::events | Column::captures | Column::launch_times;
 
 }  // namespace rangefinder

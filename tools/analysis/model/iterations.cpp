@@ -10,12 +10,11 @@
 
 #include "profiler/base/duration.h"
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/iteration_names.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/no_match.h"
+#include "tools/analysis/model/path_names.h"
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/iteration_names.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/read/no_match.h"
-#include "tools/analysis/read/path_names.h"
-#include "tools/analysis/read/trace_reader.h"
 
 namespace rangefinder {
 namespace {
@@ -66,18 +65,11 @@ std::string_view rule_key(IterationRule rule) {
   return kRules[static_cast<std::size_t>(rule)].key;
 }
 
-void IterationFinder::add(const PathRecord& path) {
-  for (const PathRecord& level : shown_.add(path)) levels_.emplace(level.id, level);
-}
-
-void IterationFinder::add(const LaunchRecord& launch) {
-  if (launch.api.starts_with("cuGraphLaunch"))
-    graph_launches_.emplace(launch.correlation, launch.host.start_ns);
-}
-
 void IterationFinder::add(const Chunk& chunk) {
   for (const Chunk::OtherLine& other : chunk.others) {
-    if (const auto* const path = std::get_if<PathRecord>(&other.line)) add(*path);
+    const auto* const path = std::get_if<PathRecord>(&other.line);
+    if (path == nullptr) continue;
+    for (const PathRecord& level : shown_.add(*path)) levels_.emplace(level.id, level);
   }
   const bool has_graphs = chunk.names->any_text("cuGraphLaunch");
   const bool wants_work = glob_.empty() && (has_graphs || work_.wants_more());
@@ -85,7 +77,8 @@ void IterationFinder::add(const Chunk& chunk) {
     chunk.launches(kIterationColumns, [&](const auto& call) {
       const LaunchRecord* const launch = launch_of(call);
       if (launch == nullptr) return;
-      add(*launch);
+      if (launch->api.starts_with("cuGraphLaunch"))
+        graph_launches_.emplace(launch->correlation, launch->host.start_ns);
       if (wants_work) work_.add(*launch);
     });
   }
@@ -111,7 +104,7 @@ Iterations IterationFinder::result() {
   const bool weak = out.instances.size() < kMinRepeated || chosen->second.copies ||
                     (out.rule == IterationRule::outermost && !covers_enough(chosen->second));
   if (!glob_.empty() && out.path.empty()) throw NoMatch(no_path_text("--iteration-range", glob_, levels_));
-  if (glob_.empty() && weak) take_repeated_work(out);
+  if (glob_.empty() && weak) use_repeated_work(out);
   for (const Iteration& one : out.instances) {
     out.ends_.push_back(out.ends_.empty() ? one.end_ns : std::max(out.ends_.back(), one.end_ns));
   }
@@ -209,7 +202,7 @@ bool IterationFinder::covers_enough(const Group& group) const {
          static_cast<double>(group.total_ns) >= kMinCovered * static_cast<double>(last - first);
 }
 
-void IterationFinder::take_repeated_work(Iterations& out) {
+void IterationFinder::use_repeated_work(Iterations& out) {
   Repetition found = work_.graphs();
   const bool graph = !found.starts.empty();
   if (!graph) found = work_.kernels();
@@ -246,10 +239,6 @@ std::size_t Iterations::at(TimeNs time) const noexcept {
   return kNone;
 }
 
-std::size_t Iterations::of_range(std::uint64_t range) const noexcept {
-  return range == 0 || range >= range_starts_.size() ? kNone : at(range_starts_[range]);
-}
-
 TimeNs Iterations::launched(const GpuWork& work) const noexcept {
   if (work.graph != 0) {
     const auto call = graph_launches_.find(work.correlation);
@@ -264,11 +253,6 @@ std::size_t Iterations::of_gpu_time(TimeNs start) const noexcept {
   if (start == kNoTime) return kNone;
   const auto after = std::upper_bound(gpu_starts_.begin(), gpu_starts_.end(), start);
   return after == gpu_starts_.begin() ? kNone : static_cast<std::size_t>(after - gpu_starts_.begin()) - 1;
-}
-
-Iterations find_iterations(const TraceFolder& files, const std::string& glob) {
-  Trace trace(files, {.columns = {}, .while_reading = kIterationColumns, .keep = Keep::no});
-  return find_iterations(trace, glob);
 }
 
 Iterations find_iterations(Trace& trace, const std::string& glob) {

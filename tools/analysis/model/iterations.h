@@ -32,8 +32,7 @@
 #include "tools/analysis/model/columns.h"
 #include "tools/analysis/model/huge_pages.h"
 #include "tools/analysis/model/repeated_work.h"
-#include "tools/analysis/read/shown_paths.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/shown_paths.h"
 
 namespace rangefinder {
 
@@ -64,8 +63,6 @@ class Iterations {
 
   /// False: no range marks an iteration, and times of the host are those of the launches.
   [[nodiscard]] bool by_range() const noexcept { return gpu_starts_.empty(); }
-  /// The instance during which the range was opened, on any thread; kNone: none.
-  [[nodiscard]] std::size_t of_range(std::uint64_t range) const noexcept;
   /// The instance that was open at `time`, on any thread, the latest if there are several; kNone: none.
   [[nodiscard]] std::size_t at(TimeNs time) const noexcept;
   /// GPU work: by its launch; by its start on the GPU if the trace does not show when it was launched.
@@ -124,15 +121,13 @@ class IterationFinder {
     bool is_part = false;  ///< a range above it repeats
   };
   using Groups = std::map<std::uint32_t, Group>;  ///< by shown id
-  void add(const PathRecord& path);
   void add(const RangeRecord& range);
-  void add(const LaunchRecord& launch);
   Group& group_of(std::uint32_t shown);
   [[nodiscard]] bool is_candidate(Group& group) const;
   [[nodiscard]] bool is_most_of_parent(const Group& group) const;
   [[nodiscard]] Groups::iterator best();
   [[nodiscard]] bool covers_enough(const Group& group) const;
-  void take_repeated_work(Iterations& out);
+  void use_repeated_work(Iterations& out);
 
   std::string glob_;
   ShownPaths shown_;
@@ -144,11 +139,6 @@ class IterationFinder {
   std::unordered_map<std::uint32_t, TimeNs> graph_launches_;  // by correlation
 };
 
-/// `glob`: see profiler/base/path_glob.h. It selects the most frequent path that it matches exactly, not the
-/// paths below it; empty: guess. Throws Missing if the trace is unreadable, NoMatch if the glob matches no
-/// range.
-[[nodiscard]] Iterations find_iterations(const TraceFolder& trace, const std::string& glob);
-
 /// What find_iterations() reads while the files are read (TraceOptions::while_reading), and what
 /// Iterations::of() needs of GPU work.
 inline constexpr Columns kIterationColumns =
@@ -157,7 +147,9 @@ inline constexpr Columns kIterationColumns =
     Column::work_times | Column::work_name | Column::work_correlation | Column::work_graph;
 inline constexpr Columns kWorkOfIteration =
     Column::work_times | Column::work_range | Column::work_graph | Column::work_correlation;
-/// Reads the files: call it before anything else does.
+/// `glob`: see profiler/base/path_glob.h. It selects the most frequent path that it matches exactly, not the
+/// paths below it; empty: guess. Reads the files: call it before anything else does. Throws Missing if the
+/// trace is unreadable, NoMatch if the glob matches no range.
 [[nodiscard]] Iterations find_iterations(Trace& trace, const std::string& glob);
 
 }  // namespace rangefinder

@@ -40,31 +40,6 @@ void LaunchedWork::add(const ExactRecord& exact, const Holds& holds) {
   if (!exact.is_counter_range) put(exact.launch, holds, one_kernel ? exact.l2_bytes : 0);
 }
 
-bool LaunchedWork::join(const KernelRecord& kernel, WorkEvent& out) {
-  out.work = kernel.work;
-  out.name = kernel.name;
-  out.config = kernel.config;
-  return add_launch(out);
-}
-
-bool LaunchedWork::join(const MemcpyRecord& copy, WorkEvent& out) {
-  out.kind = WorkKind::memcpy;
-  out.work = copy.work;
-  out.copy = copy.kind;
-  out.source = copy.source;
-  out.destination = copy.destination;
-  out.async = copy.async;
-  out.bytes = copy.bytes;
-  return add_launch(out);
-}
-
-bool LaunchedWork::join(const MemsetRecord& memset, WorkEvent& out) {
-  out.kind = WorkKind::memset;
-  out.work = memset.work;
-  out.bytes = memset.bytes;
-  return add_launch(out);
-}
-
 bool LaunchedWork::add_launch(WorkEvent& event) {
   if (event.work.start_ns == kNoTime || event.work.end_ns < event.work.start_ns) return false;
   event.at_ns = event.work.start_ns;

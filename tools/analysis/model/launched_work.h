@@ -3,7 +3,7 @@
 // GPU work with its launch, in order of start.
 //
 //   add(launch), add(exact), add(sync)   calls of a chunk ─▶ slot by correlation id
-//   add_work(rows, see)                  its work         ─▶ TimeOrder ─▶ see(WorkEvent)
+//   add(work, see)                       its work         ─▶ TimeOrder ─▶ see(WorkEvent)
 //
 // A launch is in the file before its work. Work that comes later than time_order.h allows is seen out of
 // order. Memory: 16 MiB of slots, and the memory of TimeOrder. One thread.
@@ -66,15 +66,33 @@ class LaunchedWork {
   void add(const ExactRecord& exact, const Holds& holds);
   void add(const SyncRecord& sync) { synced_threads_.insert(sync.host.thread); }
 
-  /// The work of the chunk, after its calls.
+  /// Work of the chunk that begins in the selected time, after the calls of the chunk.
+  template <typename Record, typename See>
+  void add(const Record& record, See&& see) requires requires {
+    record.work;
+  }
+  {
+    WorkEvent event;
+    event.work = record.work;
+    if constexpr (std::is_same_v<Record, KernelRecord>) {
+      event.name = record.name;
+      event.config = record.config;
+    } else {
+      event.kind = std::is_same_v<Record, MemsetRecord> ? WorkKind::memset : WorkKind::memcpy;
+      event.bytes = record.bytes;
+    }
+    if constexpr (std::is_same_v<Record, MemcpyRecord>) {
+      event.copy = record.kind;
+      event.source = record.source;
+      event.destination = record.destination;
+      event.async = record.async;
+    }
+    if (add_launch(event)) order_.add(event, see);
+  }
+  /// After the work of a chunk: see SelectedRows::later_work_ns().
   template <typename See>
-  void add_work(const SelectedRows& rows, See&& see) {
-    rows.work(kColumns, [&](const auto& record, bool begins) {
-      if constexpr (!is_graph_record<decltype(record)>) {
-        WorkEvent event;
-        if (begins && join(record, event)) order_.add(event, see);
-      }
-    });
+  void release_until(TimeNs later_work_ns, See&& see) {
+    if (later_work_ns != INT64_MIN) order_.release_until(later_work_ns, see);
   }
   /// Passes the remaining work.
   template <typename See>
@@ -95,9 +113,6 @@ class LaunchedWork {
   };
   void put(const LaunchRecord& launch, const Holds& holds, std::uint64_t l2_bytes);
   /// False: the work has no times.
-  bool join(const KernelRecord& kernel, WorkEvent& out);
-  bool join(const MemcpyRecord& copy, WorkEvent& out);
-  bool join(const MemsetRecord& memset, WorkEvent& out);
   bool add_launch(WorkEvent& event);
   [[nodiscard]] std::string_view interned(std::string_view api);
 

@@ -87,13 +87,12 @@ bool Loader::next(Parsed& out) {
       if (!parse_one(lock, *workers_.front())) changed_.wait(lock);
       continue;
     }
-    Result result = std::move(found->second);
+    out = std::move(found->second);
     ready_.erase(found);
     --ahead_;
     ++unit;
     changed_.notify_all();
-    if (result.error) std::rethrow_exception(result.error);
-    out = std::move(result.parsed);
+    if (out.error) std::rethrow_exception(out.error);
     return true;
   }
 }
@@ -118,7 +117,7 @@ bool Loader::parse_one(std::unique_lock<std::mutex>& lock, Worker& worker) {
   const Place place{index, segment.next_unit++};
   ++ahead_;
   lock.unlock();
-  Result result;
+  Parsed result;
   bool ended = true;
   try {
     read(segment, index, worker);
@@ -133,7 +132,8 @@ bool Loader::parse_one(std::unique_lock<std::mutex>& lock, Worker& worker) {
   lock.unlock();
   try {
     if (!result.error) {
-      result.parsed = {parse(worker), index, place.second == 0, worker.unit.torn, worker.unit.too_long};
+      result = {empty_chunk(), index, place.second == 0, worker.unit.torn, worker.unit.too_long, {}};
+      if (!worker.unit.too_long) worker.parser.parse(worker.unit, *result.chunk);
     }
   } catch (...) {
     result.error = std::current_exception();
@@ -152,12 +152,6 @@ void Loader::read(Segment& segment, std::size_t index, Worker& worker) {
   if (!segment.source) segment.source = std::make_unique<UnitSource>(files_.segments[index].path);
   segment.source->next(worker.unit);
   if (worker.unit.last) segment.source.reset();
-}
-
-std::unique_ptr<Chunk> Loader::parse(Worker& worker) {
-  std::unique_ptr<Chunk> chunk = empty_chunk();
-  if (!worker.unit.too_long) worker.parser.parse(worker.unit, *chunk);
-  return chunk;
 }
 
 std::unique_ptr<Chunk> Loader::empty_chunk() {

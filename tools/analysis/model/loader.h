@@ -26,9 +26,9 @@
 #include <vector>
 
 #include "tools/analysis/model/chunk.h"
+#include "tools/analysis/model/trace_files.h"
 #include "tools/analysis/model/unit_parser.h"
 #include "tools/analysis/model/unit_source.h"
-#include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 
@@ -49,6 +49,7 @@ class Loader {
     std::size_t segment = 0;  ///< index in TraceFolder::segments
     bool first = false;       ///< of its segment
     bool torn = false, too_long = false;
+    std::exception_ptr error;  ///< next() throws it
   };
   /// False: there is no more. Throws what reading threw.
   [[nodiscard]] bool next(Parsed& out);
@@ -69,17 +70,12 @@ class Loader {
     UnitParser parser;
     UnitText unit;
   };
-  struct Result {
-    Parsed parsed;
-    std::exception_ptr error;
-  };
   using Place = std::pair<std::size_t, std::size_t>;  // segment, unit
 
   /// Claims a unit and makes it ready. False: there is none to claim now.
   bool parse_one(std::unique_lock<std::mutex>& lock, Worker& worker);
   [[nodiscard]] std::size_t claim() const;
   void read(Segment& segment, std::size_t index, Worker& worker);
-  [[nodiscard]] std::unique_ptr<Chunk> parse(Worker& worker);
   [[nodiscard]] std::unique_ptr<Chunk> empty_chunk();
   void run(Worker& worker);
 
@@ -92,7 +88,7 @@ class Loader {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Segment> segments_;  // guarded by mutex_; a source is used by the thread that set `reading`
-  std::map<Place, Result> ready_;  // guarded by mutex_
+  std::map<Place, Parsed> ready_;  // guarded by mutex_
   std::vector<std::unique_ptr<Chunk>> free_;  // guarded by mutex_
   Place wanted_{0, 0};                        // guarded by mutex_
   std::size_t ahead_ = 0;                     // claimed or ready; guarded by mutex_

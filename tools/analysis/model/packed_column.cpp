@@ -112,7 +112,7 @@ PackedColumn PackedColumn::packed(std::size_t rows, ColumnMemory& memory) const 
   out.slope_ = fit.slope;
   out.width_ = fit.width;
   if (fit.width == 0) return out;
-  unsigned char* const to = memory.take(rows * fit.width + sizeof(std::uint64_t));
+  unsigned char* const to = memory.allocate(rows * fit.width + sizeof(std::uint64_t));
   put_all(raw_.data(), rows, fit, to);
   out.offsets_ = to;
   return out;

@@ -77,8 +77,8 @@ Repetition RepeatedWork::graphs() const {
 }
 
 /// Positions [from, to) of a sequence in which the kernel at `at` comes once a period. period 0: none.
-RepeatedWork::Stretch RepeatedWork::stretch_of(const std::vector<Work>& order,
-                                               const std::vector<std::size_t>& at) {
+RepeatedWork::PeriodicPart RepeatedWork::periodic_part_of(const std::vector<Work>& order,
+                                                          const std::vector<std::size_t>& at) {
   const std::size_t period = usual_distance(at);
   // The longest run of places a period apart: what comes before it warms up.
   std::size_t first = 0, last = 0, begin = 0;
@@ -88,14 +88,14 @@ RepeatedWork::Stretch RepeatedWork::stretch_of(const std::vector<Work>& order,
     begin = i;
   }
   if (period < 2 || last - first + 1 < kMinPeriods) return {};
-  const Stretch out{at[first], std::min(at[last] + period, order.size()), period};
+  const PeriodicPart out{at[first], std::min(at[last] + period, order.size()), period};
   std::size_t equal = 0;
   for (std::size_t i = out.from; i + period < out.to; ++i)
     equal += order[i].name == order[i + period].name ? 1 : 0;
   const bool repeats =
       static_cast<double>(equal) >= kMinEqual * static_cast<double>(out.to - out.from - period);
   const bool is_main_part = 2 * (out.to - out.from) >= order.size();
-  return repeats && is_main_part ? out : Stretch{};
+  return repeats && is_main_part ? out : PeriodicPart{};
 }
 
 Repetition RepeatedWork::kernels() const {
@@ -113,13 +113,13 @@ Repetition RepeatedWork::kernels() const {
   });
   if (rarest.size() > kMaxTried) rarest.resize(kMaxTried);
   for (const auto* const at : rarest) {
-    if (const Stretch stretch = stretch_of(order, *at); stretch.period != 0) return starts(order, stretch);
+    if (const PeriodicPart part = periodic_part_of(order, *at); part.period != 0) return starts(order, part);
   }
   return {};
 }
 
-Repetition RepeatedWork::starts(const std::vector<Work>& order, const Stretch& stretch) const {
-  const auto [from, to, period] = stretch;
+Repetition RepeatedWork::starts(const std::vector<Work>& order, const PeriodicPart& part) const {
+  const auto [from, to, period] = part;
   std::vector<TimeNs> pauses(period);  // before each kernel of the period
   for (std::size_t i = std::max<std::size_t>(from, 1); i < to; ++i)
     pauses[(i - from) % period] += std::max<TimeNs>(0, order[i].start_ns - order[i - 1].end_ns);

@@ -67,12 +67,13 @@ class RepeatedWork {
     TimeNs start_ns;
     std::uint32_t thread;
   };
-  struct Stretch {
+  struct PeriodicPart {
     std::size_t from = 0, to = 0, period = 0;
   };
   void add_graph(const GpuWork& work);
-  [[nodiscard]] static Stretch stretch_of(const std::vector<Work>& order, const std::vector<std::size_t>& at);
-  [[nodiscard]] Repetition starts(const std::vector<Work>& order, const Stretch& stretch) const;
+  [[nodiscard]] static PeriodicPart periodic_part_of(const std::vector<Work>& order,
+                                                     const std::vector<std::size_t>& at);
+  [[nodiscard]] Repetition starts(const std::vector<Work>& order, const PeriodicPart& part) const;
   [[nodiscard]] RepeatedStart start_of(std::uint32_t correlation, TimeNs gpu_ns) const;
 
   std::vector<Work> kernels_;

@@ -2,34 +2,29 @@
 //
 // Texts and paths by the numbers that the columns of a trace keep.
 //
-//   loader's threads ─▶ number_of("cuLaunchKernel") == 3     texts()[3] ◀─ readers of rows
-//   loader, in order ─▶ show(7, 2)                        shown_path(7) ◀─ readers of rows
+//   loader's threads ─▶ number_of("cuLaunchKernel") == 3        texts()[3] ◀─ readers of rows
+//   loader, in order ─▶ ShownPaths::add()                 paths().id_of(7) ◀─ readers of rows
 //
-// number_of() and texts(): any thread. The rest: one thread.
+// Texts: any thread.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
-#include <utility>
 #include <vector>
 
-#include "tools/analysis/read/dense_ids.h"
+#include "tools/analysis/model/shown_paths.h"
 
 namespace rangefinder {
 
 class RowNames {
  public:
-  /// `unknown(recorded)`: the shown path of one that has no path line.
-  explicit RowNames(std::function<std::uint32_t(std::uint32_t)> unknown) : unknown_(std::move(unknown)) {
-    static_cast<void>(number_of(""));
-  }
+  /// `paths` must outlive this.
+  explicit RowNames(ShownPaths& paths) : paths_(paths) { static_cast<void>(number_of("")); }
 
   /// Equal texts have one number; "" has 0.
   [[nodiscard]] std::uint32_t number_of(std::string_view text) {
@@ -53,36 +48,14 @@ class RowNames {
                        [beginning](const std::string& text) { return text.starts_with(beginning); });
   }
 
-  /// `omitted`: ranges of this path are no level.
-  void show(std::uint32_t recorded, std::uint32_t shown, bool omitted = false) {
-    if (omitted) omitted_.insert(recorded);
-    paths_.set(recorded, shown);
-  }
-  [[nodiscard]] std::uint32_t shown_path(std::uint32_t recorded) {
-    const std::uint32_t shown = paths_.find(recorded);
-    return shown != DenseIds::kNone ? shown : add_path(recorded);
-  }
-  void forget_paths() {
-    paths_ = {};
-    omitted_.clear();
-  }
-  [[nodiscard]] bool is_omitted(std::uint32_t recorded) const {
-    return !omitted_.empty() && omitted_.count(recorded) != 0;
-  }
+  /// Of the lines that were read. One thread.
+  [[nodiscard]] ShownPaths& paths() const noexcept { return paths_; }
 
  private:
-  std::uint32_t add_path(std::uint32_t recorded) {
-    const std::uint32_t shown = unknown_(recorded);
-    show(recorded, shown);
-    return shown;
-  }
-
-  std::function<std::uint32_t(std::uint32_t)> unknown_;
+  ShownPaths& paths_;
   mutable std::mutex mutex_;
   std::deque<std::string> texts_;                                // guarded by mutex_
   std::unordered_map<std::string_view, std::uint32_t> numbers_;  // of texts_; guarded by mutex_
-  DenseIds paths_;                                               // by recorded id
-  std::unordered_set<std::uint32_t> omitted_;
 };
 
 }  // namespace rangefinder

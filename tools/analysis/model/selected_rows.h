@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "tools/analysis/model/chunk.h"
+#include "tools/analysis/model/line_parts.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace_names.h"
-#include "tools/analysis/read/line_parts.h"
 
 namespace rangefinder {
 
@@ -31,6 +31,8 @@ class SelectedRows {
   [[nodiscard]] const TraceNames& names() const noexcept { return names_; }
   /// Those of the paths that --range selects.
   [[nodiscard]] SelectedRows in_range() const { return {chunk_, names_, selection_, false}; }
+  /// No work of later chunks starts before this (Chunk::later_work_ns).
+  [[nodiscard]] TimeNs later_work_ns() const noexcept { return chunk_.later_work_ns; }
   /// Graphs were recorded as a whole, selected or not.
   [[nodiscard]] bool has_whole_graphs() const noexcept { return chunk_.counts.graphs != 0; }
   /// see(Record): lines that are no rows, such as gaps, holds and names. They are always selected.
@@ -78,6 +80,14 @@ class SelectedRows {
   void each(Columns wanted, See&& see) const {
     chunk_.each<Record>(wanted, selected(see));
   }
+  /// Driver calls other than launches, a kind after the other: see(Record&, begins)
+  template <typename See>
+  void other_calls(Columns wanted, See&& see) const {
+    each<SyncRecord>(wanted, see);
+    each<AllocRecord>(wanted, see);
+    each<EventRecord>(wanted, see);
+    each<CaptureRecord>(wanted, see);
+  }
   /// Driver calls of host threads, each thread's of this chunk in order of start: see(LaunchRecord&),
   /// see(ExactRecord&) of launches, see(SyncRecord&), see(AllocRecord&), see(EventRecord&),
   /// see(CaptureRecord&).
@@ -87,10 +97,7 @@ class SelectedRows {
     const auto collect = [&threads](auto& record, bool) {
       threads[host_of(record).thread].calls.push_back(record);
     };
-    each<SyncRecord>(wanted, collect);
-    each<AllocRecord>(wanted, collect);
-    each<EventRecord>(wanted, collect);
-    each<CaptureRecord>(wanted, collect);
+    other_calls(wanted, collect);
     wanted |= Column::launch_times | Column::launch_thread;
     // Exact lines come later than calls that started after them.
     const bool ordered = chunk_.counts.exact == 0;
@@ -145,7 +152,7 @@ class SelectedRows {
   template <typename See>
   auto selected(See& see) const {
     return [this, &see](auto& record) {
-      const Part part = selection_.take(record);
+      const Part part = selection_.select(record);
       if (part.selected && (part.in_range || all_ranges_)) see(record, part.begins);
     };
   }

@@ -9,7 +9,7 @@
 
 #include "profiler/base/number_text.h"
 #include "profiler/base/path_glob.h"
-#include "tools/analysis/read/path_names.h"
+#include "tools/analysis/model/path_names.h"
 
 namespace rangefinder {
 namespace {
@@ -45,26 +45,6 @@ void check_order(const HalfOpen<Value>& span, const std::string& text) {
         text + " is empty: the first value must be smaller than the last, which is exclusive");
   }
 }
-
-/// Sets the times of the records that a window cuts.
-struct TimesSetter {
-  TimeNs start_ns, end_ns;
-
-  void operator()(KernelRecord& kernel) const { set(kernel.work); }
-  void operator()(MemcpyRecord& copy) const { set(copy.work); }
-  void operator()(MemsetRecord& memset) const { set(memset.work); }
-  void operator()(GraphRecord& graph) const { set(graph.work); }
-  void operator()(RangeRecord& range) const { set(range); }
-  template <typename Other>
-  void operator()(Other&) const {}
-
- private:
-  template <typename Timed>
-  void set(Timed& record) const {
-    record.start_ns = start_ns;
-    record.end_ns = end_ns;
-  }
-};
 
 Columns needs_of(const SelectionOptions& options) {
   Columns out;
@@ -122,10 +102,6 @@ Columns Selection::columns(const SelectionOptions& options) {
   return options.iterations.open() ? needs_of(options) : needs_of(options) | kIterationColumns;
 }
 
-Selection::Selection(const SelectionOptions& options, const TraceFolder& trace)
-    : Selection(options,
-                options.iterations.open() ? Iterations() : find_iterations(trace, options.iteration_range)) {}
-
 Selection::Selection(const SelectionOptions& options, Trace& trace)
     : Selection(options,
                 options.iterations.open() ? Iterations() : find_iterations(trace, options.iteration_range)) {}
@@ -138,13 +114,14 @@ Selection::Selection(const SelectionOptions& options, Iterations iterations)
   if (!options_.kernel.empty()) kernel_.emplace(options_.kernel);
 }
 
-void Selection::learn(const PathRecord& path) {
-  if (options_.range.empty() || !path_records_.emplace(path.id, path).second) return;
-  if (matches_glob(options_.range, path_text(path_records_, path.id))) paths_.insert(path.id);
-}
-
-void Selection::learn(const KernelNameRecord& name) {
-  if (kernel_ && kernel_->is_in(name.demangled)) kernels_.insert(name.id);
+void Selection::learn(const Line& line) {
+  if (everything_) return;
+  if (const auto* const path = std::get_if<PathRecord>(&line); path && !options_.range.empty()) {
+    const bool is_new = path_records_.emplace(path->id, *path).second;
+    if (is_new && matches_glob(options_.range, path_text(path_records_, path->id))) paths_.insert(path->id);
+  }
+  const auto* const name = std::get_if<KernelNameRecord>(&line);
+  if (name != nullptr && kernel_ && kernel_->is_in(name->demangled)) kernels_.insert(name->id);
 }
 
 bool Selection::in_range(std::uint32_t path) const {
@@ -165,108 +142,35 @@ bool Selection::counts(const GpuWork& work, std::uint32_t kernel_name) const {
   return options_.iterations.open() || in_iterations(iterations_.of(work));
 }
 
-/// Where a line of each kind belongs; nullopt: it is not selected, whatever its time.
-struct Selection::Judge {
-  const Selection& of;
-  bool kernels_only = !of.options_.kernel.empty();
+Part Selection::part_of(GpuWork& work, std::uint32_t kernel_name) {
+  return in_kernels(kernel_name) ? cut(work.path, iterations_.of(work), work.start_ns, work.end_ns) : Part();
+}
 
-  using Placed = std::optional<Place>;
-  Placed operator()(const KernelRecord& kernel) const { return work(kernel.work, kernel.name); }
-  Placed operator()(const MemcpyRecord& copy) const { return work(copy.work, 0); }
-  Placed operator()(const MemsetRecord& memset) const { return work(memset.work, 0); }
-  Placed operator()(const GraphRecord& graph) const { return work(graph.work, 0); }
-  Placed operator()(const LaunchRecord& launch) const { return host(launch.host); }
-  Placed operator()(const ExactRecord& exact) const {
-    if (!of.in_kernels(exact.name)) return std::nullopt;
-    return host(exact.launch.host);
-  }
-  Placed operator()(const SyncRecord& sync) const { return call(sync.host); }
-  Placed operator()(const AllocRecord& alloc) const { return call(alloc.host); }
-  Placed operator()(const EventRecord& event) const { return call(event.host); }
-  Placed operator()(const CaptureRecord& step) const { return call(step.host); }
-  Placed operator()(const RangeRecord& range) const {
-    return Place{range.path, of.iterations_.at(range.start_ns), range.start_ns, range.end_ns};
-  }
-  Placed operator()(const MarkRecord& mark) const {
-    return Place{mark.path, of.iterations_.at(mark.at_ns), mark.at_ns};
-  }
-  Placed operator()(const OverheadRecord& overhead) const {
-    if (kernels_only) return std::nullopt;
-    return Place{0, of.iterations_.at(overhead.start_ns), overhead.start_ns};
-  }
-  template <typename Other>
-  Placed operator()(const Other&) const {
-    return Place{.everywhere = true};  // holds too: they are taken out of host times; samples: window()
-  }
+Part Selection::part_of(const HostWork& host) {
+  return part_at(host.path, host.start_ns);
+}
 
- private:
-  Placed work(const GpuWork& work, std::uint32_t kernel_name) const {
-    if (!of.in_kernels(kernel_name)) return std::nullopt;
-    return Place{work.path, of.iterations_.of(work), work.start_ns, work.end_ns};
-  }
-  Placed host(const HostWork& host) const { return Place{host.path, of.iterations_.of(host), host.start_ns}; }
-  Placed call(const HostWork& host) const { return kernels_only ? std::nullopt : this->host(host); }
-};
+Part Selection::part_at(std::uint32_t path, TimeNs start_ns) {
+  TimeNs end_ns = kNoTime;
+  return cut(path, iterations_.at(start_ns), start_ns, end_ns);
+}
 
-Part Selection::in_window(const Place& place) const {
-  Part out;
-  out.selected = true;
+Part Selection::cut(std::uint32_t path, std::size_t iteration, TimeNs& start_ns, TimeNs& end_ns) {
+  if (start_ns != kNoTime) {
+    first_ns_ = std::min(first_ns_, start_ns);
+    last_ns_ = std::max({last_ns_, start_ns, end_ns});
+  }
+  if (!in_iterations(iteration)) return {};
+  Part out{.selected = true, .in_range = in_range(path)};
   if (options_.window.open()) return out;
+  if (start_ns == kNoTime) return {};
   const auto [from, to] = window();
-  const TimeNs start = place.start_ns, end = place.end_ns;
-  if (start == kNoTime) return {};
-  out.begins = start >= from && start < to;
-  const bool reaches_in = end != kNoTime && start < from && end > from;
+  out.begins = start_ns >= from && start_ns < to;
+  const bool reaches_in = end_ns != kNoTime && start_ns < from && end_ns > from;
   if (!out.begins && !reaches_in) return {};
-  out.cut = !out.begins || (end != kNoTime && end > to);
-  out.start_ns = std::max(start, from);
-  out.end_ns = std::min(end, to);
+  start_ns = std::max(start_ns, from);
+  if (end_ns != kNoTime) end_ns = std::min(end_ns, to);
   return out;
-}
-
-Part Selection::judge(const std::optional<Place>& place) {
-  if (!place) return {};
-  if (place->everywhere) return Part{.selected = true};
-  if (place->start_ns != kNoTime) {
-    first_ns_ = std::min(first_ns_, place->start_ns);
-    last_ns_ = std::max({last_ns_, place->start_ns, place->end_ns == kNoTime ? INT64_MIN : place->end_ns});
-  }
-  if (!in_iterations(place->iteration)) return {};
-  Part part = in_window(*place);
-  part.in_range = in_range(place->path);
-  return part;
-}
-
-template <typename Record>
-Part Selection::part_of(Record& record) {
-  const Part part = judge(Judge{*this}(record));
-  if (part.cut) TimesSetter{part.start_ns, part.end_ns}(record);
-  return part;
-}
-template Part Selection::part_of(KernelRecord&);
-template Part Selection::part_of(MemcpyRecord&);
-template Part Selection::part_of(MemsetRecord&);
-template Part Selection::part_of(GraphRecord&);
-template Part Selection::part_of(LaunchRecord&);
-template Part Selection::part_of(ExactRecord&);
-template Part Selection::part_of(RangeRecord&);
-template Part Selection::part_of(SyncRecord&);
-template Part Selection::part_of(AllocRecord&);
-template Part Selection::part_of(EventRecord&);
-template Part Selection::part_of(CaptureRecord&);
-template Part Selection::part_of(OverheadRecord&);
-template Part Selection::part_of(MarkRecord&);
-
-TakenLine Selection::take(const Line& line) {
-  if (everything_) return {&line};
-  if (const auto* const path = std::get_if<PathRecord>(&line)) learn(*path);
-  if (const auto* const name = std::get_if<KernelNameRecord>(&line)) learn(*name);
-  const Part part = judge(std::visit(Judge{*this}, line));
-  if (!part.selected) return {};
-  if (!part.cut) return {&line, false, part.in_range};
-  cut_ = line;
-  std::visit(TimesSetter{part.start_ns, part.end_ns}, cut_);
-  return {&cut_, !part.begins, part.in_range};
 }
 
 SampleWindow Selection::window() const {

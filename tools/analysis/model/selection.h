@@ -2,28 +2,27 @@
 //
 // What of a trace a report uses: --iterations, --window and --kernel select data, --range selects rows.
 //
-//   line ─▶ Selection::take ─┬─▶ line == nullptr: no part of it is selected
-//                            ├─▶ the line, or a copy that ends where the window ends: counts, with its time
-//                            └─▶ is_rest: a copy of what lies in the window, of a line that began before it:
-//                                its time counts, the line itself does not
+//   record ─▶ Selection::select ─┬─▶ not selected: no part of it counts
+//                                ├─▶ begins: counts, with its time, which is cut where the window ends
+//                                └─▶ else: cut to what lies in the window, of a record that began before it:
+//                                    its time counts, the record itself does not
 //
 // So calls, GPU time and bytes of disjoint selections add up to those of the whole. GPU work belongs to the
 // iteration that launched it, host work to the one in which it began. A window cuts ranges and GPU work, and
-// takes all other lines by their start. Lines that define names are always taken. --kernel drops all GPU work
-// except kernels with a matching name.
+// takes all other records by their start. Lines that are no rows of a table, such as names, are always
+// selected. --kernel drops all GPU work except kernels with a matching name.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "profiler/base/name_pattern.h"
 #include "schema/read_line.h"
 #include "tools/analysis/model/iterations.h"
-#include "tools/analysis/read/sample_window.h"
-#include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 
@@ -35,6 +34,13 @@ struct HalfOpen {
     return (!first || value >= *first) && (!last || value < *last);
   }
   [[nodiscard]] bool open() const { return !first && !last; }
+};
+
+/// [from_ns, to_ns), relative to Header::base_unix_ns: the time of a trace whose hardware samples are
+/// attributed to GPU work. The default is the whole trace.
+struct SampleWindow {
+  TimeNs from_ns = INT64_MIN;
+  TimeNs to_ns = INT64_MAX;
 };
 
 struct SelectionOptions {
@@ -57,20 +63,11 @@ struct SelectionOptions {
 [[nodiscard]] std::string span_text(const HalfOpen<std::uint64_t>& span);
 [[nodiscard]] std::string span_text(const HalfOpen<TimeNs>& span);
 
-/// What is selected of a line.
-struct TakenLine {
-  const Line* line = nullptr;  ///< valid until the next take(); nullptr: nothing
-  bool is_rest = false;        ///< it began before the window
-  bool in_range = true;        ///< --range selects its path
-};
-
 /// What is selected of a record.
 struct Part {
   bool selected = false;
   bool begins = true;    ///< false: it began before the window: its time counts, the record itself does not
   bool in_range = true;  ///< --range selects its path
-  bool cut = false;      ///< to the times below
-  TimeNs start_ns = kNoTime, end_ns = kNoTime;
 };
 
 class Selection {
@@ -78,24 +75,42 @@ class Selection {
   /// Takes everything.
   Selection() = default;
   /// Reads `trace` for its iterations if `options` needs them. Throws Missing, NamePattern::Invalid.
-  Selection(const SelectionOptions& options, const TraceFolder& trace);
   Selection(const SelectionOptions& options, Trace& trace);
   Selection(const SelectionOptions& options, Iterations iterations);
   /// What a selection reads of rows, and to find iterations.
   [[nodiscard]] static Columns columns(const SelectionOptions& options);
-  /// What take() reads of rows.
+  /// What select() reads of rows.
   [[nodiscard]] Columns needs() const noexcept { return needs_; }
 
-  /// Call it in file order: the selection learns the names from the lines.
-  [[nodiscard]] TakenLine take(const Line& line);
-  /// The same for a record, which is cut to the window in place.
+  /// Call it for the lines that define names, in file order, before the records that use them.
+  void learn(const Line& line);
+  /// What is selected of a record, which is cut to the window in place.
   template <typename Record>
-  [[nodiscard]] Part take(Record& record) {
-    return everything_ ? Part{.selected = true} : part_of(record);
+  [[nodiscard]] Part select(Record& record) {
+    if (everything_) return {.selected = true};
+    if constexpr (std::is_same_v<Record, KernelRecord>) {
+      return part_of(record.work, record.name);
+    } else if constexpr (requires { record.work.start_ns; }) {
+      return part_of(record.work, 0);
+    } else if constexpr (std::is_same_v<Record, ExactRecord>) {
+      return in_kernels(record.name) ? part_of(record.launch.host) : Part();
+    } else if constexpr (std::is_same_v<Record, LaunchRecord>) {
+      return part_of(record.host);
+    } else if constexpr (requires { record.host.start_ns; }) {
+      return selects_kernels() ? Part() : part_of(record.host);
+    } else if constexpr (std::is_same_v<Record, RangeRecord>) {
+      return cut(record.path, iterations_.at(record.start_ns), record.start_ns, record.end_ns);
+    } else if constexpr (std::is_same_v<Record, MarkRecord>) {
+      return part_at(record.path, record.at_ns);
+    } else if constexpr (std::is_same_v<Record, OverheadRecord>) {
+      return selects_kernels() ? Part() : part_at(0, record.start_ns);
+    } else {
+      return {.selected = true};  // holds too: they are taken out of host times; samples: window()
+    }
   }
   /// Whether work counts by its iteration and kernel name, wherever it is in time.
   [[nodiscard]] bool counts(const GpuWork& work, std::uint32_t kernel_name) const;
-  /// Whether --range selects the path. Known once its line was taken.
+  /// Whether --range selects the path. Known once its line was learned.
   [[nodiscard]] bool in_range(std::uint32_t path) const;
   /// The time of --window.
   [[nodiscard]] SampleWindow window() const;
@@ -107,28 +122,21 @@ class Selection {
   [[nodiscard]] const SelectionOptions& options() const noexcept { return options_; }
   /// Empty if --iterations is not in use.
   [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
-  /// From the first to the last time of any line, selected or not; nullopt: no line has a time.
+  /// From the first to the last time of any record that --kernel selects; nullopt: none has a time.
   [[nodiscard]] std::optional<SampleWindow> seen() const;
   /// One line for the reader: "Only: range **/decoder, iterations 10:20 of iteration"; empty: everything.
   [[nodiscard]] std::string text() const;
 
  private:
-  struct Judge;
-  /// Its path, the iteration it belongs to, and its time.
-  struct Place {
-    std::uint32_t path = 0;
-    std::size_t iteration = Iterations::kNone;
-    TimeNs start_ns = kNoTime, end_ns = kNoTime;  // the end only of what a window cuts
-    bool everywhere = false;                      // defines names, or is about the whole process
-  };
-  void learn(const PathRecord& path);
-  void learn(const KernelNameRecord& name);
+  [[nodiscard]] bool selects_kernels() const noexcept { return !options_.kernel.empty(); }
   [[nodiscard]] bool in_iterations(std::size_t iteration) const;
   [[nodiscard]] bool in_kernels(std::uint32_t kernel_name) const;
-  template <typename Record>
-  [[nodiscard]] Part part_of(Record& record);
-  [[nodiscard]] Part judge(const std::optional<Place>& place);
-  [[nodiscard]] Part in_window(const Place& place) const;
+  [[nodiscard]] Part part_of(GpuWork& work, std::uint32_t kernel_name);
+  [[nodiscard]] Part part_of(const HostWork& host);
+  /// Of a record that a window takes by its start.
+  [[nodiscard]] Part part_at(std::uint32_t path, TimeNs start_ns);
+  /// Cuts the times to the window. `end_ns`: kNoTime if the start alone decides.
+  [[nodiscard]] Part cut(std::uint32_t path, std::size_t iteration, TimeNs& start_ns, TimeNs& end_ns);
 
   SelectionOptions options_;
   bool everything_ = true;
@@ -137,8 +145,7 @@ class Selection {
   Iterations iterations_;
   std::unordered_map<std::uint32_t, PathRecord> path_records_;
   std::unordered_set<std::uint32_t> paths_, kernels_;  // the selected ids
-  TimeNs first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;  // of all lines
-  Line cut_;                                           // what take() returned last, if it was cut
+  TimeNs first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;  // seen()
 };
 
 }  // namespace rangefinder

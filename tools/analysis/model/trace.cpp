@@ -11,8 +11,8 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/model/loader.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/read_progress.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/read_progress.h"
 
 namespace rangefinder {
 namespace {
@@ -35,9 +35,7 @@ std::uint64_t ReadLimits::default_memory_bytes() {
 }
 
 Trace::Trace(TraceFolder files, const TraceOptions& options)
-    : options_(options),
-      shown_(files.iteration_range, files.recorded_paths),
-      row_names_([this](std::uint32_t recorded) { return shown_.id_of(recorded); }) {
+    : options_(options), shown_(files.iteration_range, files.recorded_paths), row_names_(shown_) {
   names_.files = std::move(files);
   if (!names_.files.segments.empty()) return;
   throw Missing(names_.files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
@@ -58,7 +56,8 @@ void Trace::read(const std::function<void(const Chunk&)>& see) {
   shown_ = ShownPaths(files().iteration_range, files().recorded_paths);
   depths_ = {};
   loader_ = std::make_unique<Loader>(files(), row_names_, options_.limits.jobs);
-  start(*loader_);
+  if (!complete_ && loader_->header().counters == "sampled") set_sampled();
+  loader_->start(complete_ ? options_.columns : options_.columns | options_.while_reading);
   Loader::Parsed parsed;
   while (loader_->next(parsed)) {
     const SegmentFile& segment = files().segments[parsed.segment];
@@ -67,7 +66,8 @@ void Trace::read(const std::function<void(const Chunk&)>& see) {
       lines_ = 0;
     }
     parsed.chunk->names = &row_names_;
-    merge(*parsed.chunk, parsed.segment, parsed.torn);
+    merge(*parsed.chunk, segment);
+    if (parsed.torn && !complete_) ledger_->torn(segment, lines_);
     if (parsed.too_long) {
       throw Missing(segment.path.string() + ":" + std::to_string(lines_ + 1) +
                     ": the line is longer than 64 MiB, so this is not a trace file");
@@ -88,6 +88,11 @@ void Trace::read(const std::function<void(const Chunk&)>& see) {
   ledger_.reset();
   TraceBeginning::end(files(), names_.read);
   if (names_.end) names_.loss = names_.end->loss;
+  TimeNs later_ns = INT64_MAX;
+  for (auto chunk = chunks_.rbegin(); chunk != chunks_.rend(); ++chunk) {
+    chunk->later_work_ns = later_ns;
+    later_ns = std::min(later_ns, chunk->counts.first_work_ns);
+  }
   complete_ = true;
 }
 
@@ -95,7 +100,6 @@ void Trace::use_recorded_paths() {
   names_.files.recorded_paths = true;
   names_.paths.clear();
   shown_ = ShownPaths({}, true);
-  row_names_.forget_paths();
   for (Chunk& chunk : chunks_) {
     std::erase_if(chunk.others, [](const Chunk::OtherLine& other) {
       const auto* const name = std::get_if<NameRecord>(&other.line);
@@ -105,13 +109,6 @@ void Trace::use_recorded_paths() {
     for (const Chunk::OtherLine& path : chunk.recorded_paths) names_.add(path.line);
     chunk.others.insert(chunk.others.begin(), chunk.recorded_paths.begin(), chunk.recorded_paths.end());
   }
-}
-
-void Trace::start(Loader& loader) {
-  if (!complete_) {
-    if (loader.header().counters == "sampled") set_sampled();
-  }
-  loader.start(complete_ ? options_.columns : options_.columns | options_.while_reading);
 }
 
 void Trace::set_sampled() {
@@ -126,19 +123,9 @@ void Trace::drop_chunks() {
   memory_bytes_ = 0;
 }
 
-/// Adds the chunk's names and counts to those of the chunks before it.
-void Trace::merge(Chunk& chunk, std::size_t segment, bool torn) {
-  const SegmentFile& file = files().segments[segment];
-  merge_lines(chunk, file);
-  lines_ += chunk.counts.lines;
-  if (complete_) return;
-  samples_ = samples_ || chunk.counts.samples != 0;
-  ledger_->count(chunk.counts.events, chunk.counts.kernels);
-  if (torn) ledger_->torn(file, lines_);
-}
-
-/// Puts the lines that readers see in place of the recorded ones.
-void Trace::merge_lines(Chunk& chunk, const SegmentFile& segment) {
+/// Adds the chunk's names and counts to those of the chunks before it, and puts the lines that readers see in
+/// place of the recorded ones.
+void Trace::merge(Chunk& chunk, const SegmentFile& segment) {
   const auto place = [&](std::uint64_t number) { return LinePlace{&segment.path, lines_ + number}; };
   std::uint32_t broken = chunk.counts.first_broken;  // the one to report next; 0: none
   const std::uint32_t first = chunk.counts.first_record;
@@ -159,34 +146,30 @@ void Trace::merge_lines(Chunk& chunk, const SegmentFile& segment) {
   std::uint64_t records = chunk.counts.records;
   for (Chunk::OtherLine& other : chunk.others) {
     report_before(other.number);
-    if (const auto* const path = std::get_if<PathRecord>(&other.line); path && !depths_.take(*path)) {
+    if (const auto* const path = std::get_if<PathRecord>(&other.line); path && !depths_.accept(*path)) {
       --records;
       report(PathDepths::refusal(*path), other.number);
       continue;
     }
     if (!complete_) ledger_->see(other.line, place(other.number));
-    std::uint32_t recorded = 0;
-    if (const auto* const path = std::get_if<PathRecord>(&other.line)) {
-      recorded = path->id;
-      chunk.recorded_paths.push_back({other.line, other.number});
-    }
+    if (std::holds_alternative<PathRecord>(other.line)) chunk.recorded_paths.push_back(other);
     shown_.each_shown(other.line, [&](const Line& line) {
       beginning_.line(line, place(other.number));
       if (!complete_) names_.add(line);
       lines.push_back({line, other.number});
     });
-    if (recorded != 0) row_names_.show(recorded, shown_.id_of(recorded), shown_.is_omitted(recorded));
   }
   report_before(UINT32_MAX);
-  if (complete_) {
-    chunk.others = std::move(lines);
-    return;
-  }
-  // The error of the first broken line is known; the others are counted.
-  for (std::uint64_t more = 1; more < chunk.counts.broken; ++more)
-    ledger_->broken(chunk.counts.error, place(chunk.counts.first_broken));
-  ledger_->summary().lines += records;
   chunk.others = std::move(lines);
+  if (!complete_) {
+    // The error of the first broken line is known; the others are counted.
+    for (std::uint64_t more = 1; more < chunk.counts.broken; ++more)
+      ledger_->broken(chunk.counts.error, place(chunk.counts.first_broken));
+    ledger_->summary().lines += records;
+    ledger_->count(chunk.counts.events, chunk.counts.kernels);
+    samples_ = samples_ || chunk.counts.samples != 0;
+  }
+  lines_ += chunk.counts.lines;
 }
 
 void Trace::keep(Chunk& chunk) {

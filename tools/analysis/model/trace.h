@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "tools/analysis/model/chunk.h"
+#include "tools/analysis/model/path_names.h"
+#include "tools/analysis/model/shown_paths.h"
+#include "tools/analysis/model/trace_files.h"
 #include "tools/analysis/model/trace_names.h"
-#include "tools/analysis/read/path_depths.h"
-#include "tools/analysis/read/shown_paths.h"
-#include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 
@@ -67,9 +67,7 @@ class Trace {
 
  private:
   void read(const std::function<void(const Chunk&)>& see);
-  void start(Loader& loader);
-  void merge(Chunk& chunk, std::size_t segment, bool torn);
-  void merge_lines(Chunk& chunk, const SegmentFile& segment);
+  void merge(Chunk& chunk, const SegmentFile& segment);
   void keep(Chunk& chunk);
   void set_sampled();
   void drop_chunks();

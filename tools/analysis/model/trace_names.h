@@ -20,8 +20,8 @@
 
 #include "profiler/attribution/holds.h"
 #include "schema/read_line.h"
-#include "tools/analysis/read/read_ledger.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/read_ledger.h"
+#include "tools/analysis/model/trace_files.h"
 
 namespace rangefinder {
 
@@ -64,10 +64,6 @@ struct TraceNames {
   [[nodiscard]] const GpuRecord* gpu(std::uint32_t id) const;
 
  private:
-  void put(const Header& line);
-  void put(const GpuRecord& line);
-  void put(const GapRecord& line);
-  void put(const EndRecord& line);
   bool has_header_ = false;
 };
 

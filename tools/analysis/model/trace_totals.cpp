@@ -4,20 +4,20 @@
 #include <algorithm>
 #include <variant>
 
+#include "tools/analysis/model/missing.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/model/trace_reader.h"
 
 namespace rangefinder {
 TotalsFold::TotalsFold(TraceTotals& out, Selection* selection) : out_(out), selection_(selection) {
   if (selection != nullptr && selection->selects_rows()) out.in_range.emplace();
 }
 
-template <typename Record>
-void TotalsFold::each_builder(const Record& record) {
+template <typename Use>
+void TotalsFold::each_builder(Use&& use) {
   for (TotalsBuilder* const builder : builders_) {
-    if (builder != nullptr) builder->add(record);
+    if (builder != nullptr) use(*builder);
   }
 }
 
@@ -43,44 +43,32 @@ void TotalsFold::put(const Record& record, bool begins, bool in_range) {
   if (begins) {
     // An exact line is not counted: its kernel, copy or memset also has its own line.
     count(record);
-    each_builder(record);
-    return;
-  }
-  if constexpr (requires { out_.totals.add_rest(record); }) {
-    for (TotalsBuilder* const builder : builders_) {
-      if (builder != nullptr) builder->add_rest(record);
-    }
+    each_builder([&record](TotalsBuilder& totals) { totals.add(record); });
+  } else if constexpr (requires { out_.totals.add_rest(record); }) {
+    each_builder([&record](TotalsBuilder& totals) { totals.add_rest(record); });
   }
 }
 
-void TotalsFold::take(const PathRecord& path) {
+void TotalsFold::add_path(const PathRecord& path) {
   // Every segment repeats the path lines.
   if (out_.paths.count(path.id) != 0) return;
-  for (TotalsBuilder* const builder : builders_) {
-    if (builder != nullptr) builder->add_path(path);
-  }
+  each_builder([&path](TotalsBuilder& totals) { totals.add_path(path); });
   if (out_.in_range && selection_->in_range(path.id)) out_.in_range->paths.insert(path.id);
 }
 
-void TotalsFold::take(const CategoryRecord& category) {
-  if (!categories_.emplace(category.domain, category.id).second) return;
-  for (TotalsBuilder* const builder : builders_) {
-    if (builder != nullptr) builder->add_category(category);
-  }
-}
-
 /// Names, and what is about the whole trace.
-void TotalsFold::take(const Line& line) {
+void TotalsFold::add_other(const Line& line) {
   builders_ = {&out_.totals, out_.in_range ? &out_.in_range->totals : nullptr};
-  if (const auto* const header = std::get_if<Header>(&line); header && header->counters == "exact") {
-    for (TotalsBuilder* const builder : builders_) {
-      if (builder != nullptr) builder->expect_exact_lines();
-    }
-  }
-  if (const auto* const path = std::get_if<PathRecord>(&line)) take(*path);
-  if (const auto* const category = std::get_if<CategoryRecord>(&line)) take(*category);
-  if (const auto* const set = std::get_if<MetricSetRecord>(&line)) each_builder(*set);
-  if (const auto* const hold = std::get_if<HoldRecord>(&line)) each_builder(*hold);
+  if (const auto* const header = std::get_if<Header>(&line); header && header->counters == "exact")
+    each_builder([](TotalsBuilder& totals) { totals.expect_exact_lines(); });
+  if (const auto* const path = std::get_if<PathRecord>(&line)) add_path(*path);
+  if (const auto* const category = std::get_if<CategoryRecord>(&line);
+      category && categories_.emplace(category->domain, category->id).second)
+    each_builder([category](TotalsBuilder& totals) { totals.add_category(*category); });
+  if (const auto* const set = std::get_if<MetricSetRecord>(&line))
+    each_builder([set](TotalsBuilder& totals) { totals.add(*set); });
+  if (const auto* const hold = std::get_if<HoldRecord>(&line))
+    each_builder([hold](TotalsBuilder& totals) { totals.add(*hold); });
   if (const auto* const flush = std::get_if<FlushRecord>(&line)) see(flush->at_ns);
   if (const auto* const end = std::get_if<EndRecord>(&line)) see(end->at_ns);
   out_.add(line);
@@ -96,7 +84,7 @@ void TotalsFold::add(const Line& line) {
                              std::is_same_v<Record, RangeRecord>) {
           put(record, true, true);
         } else {
-          take(line);
+          add_other(line);
         }
       },
       line);
@@ -104,14 +92,15 @@ void TotalsFold::add(const Line& line) {
 
 void TotalsFold::add(const Chunk& chunk) {
   for (const Chunk::OtherLine& other : chunk.others) {
-    out_.after_last_work.line(other.line);
+    if (const auto* const gap = std::get_if<GapRecord>(&other.line)) out_.after_last_work.add(*gap);
     const auto* const name = std::get_if<KernelNameRecord>(&other.line);
     has_pytorch_ = has_pytorch_ || (name != nullptr && name->from_library == "PyTorch");
-    if (selection_ == nullptr || selection_->take(other.line).line != nullptr) take(other.line);
+    if (selection_ != nullptr) selection_->learn(other.line);
+    add_other(other.line);
   }
   out_.samples_lines += chunk.counts.samples;
   const auto add = [this](auto& record) {
-    const Part part = selection_ == nullptr ? Part{.selected = true} : selection_->take(record);
+    const Part part = selection_ == nullptr ? Part{.selected = true} : selection_->select(record);
     if (part.selected) put(record, part.begins, part.in_range);
   };
   const Columns columns = selection_ == nullptr ? kColumns : kColumns | selection_->needs();
@@ -151,12 +140,6 @@ TraceTotals load_totals(Trace& trace, Selection& selection) {
   fold.finish();
   static_cast<TraceNames&>(out) = trace.names();
   return out;
-}
-
-TraceTotals load_totals(const TraceFolder& files) {
-  Trace trace(files, {.columns = TotalsFold::kColumns, .keep = Keep::no});
-  Selection all;
-  return load_totals(trace, all);
 }
 
 }  // namespace rangefinder

@@ -16,10 +16,10 @@
 
 #include "profiler/attribution/path_totals.h"
 #include "schema/record.h"
+#include "tools/analysis/model/after_last_work.h"
 #include "tools/analysis/model/chunk.h"
+#include "tools/analysis/model/trace_files.h"
 #include "tools/analysis/model/trace_names.h"
-#include "tools/analysis/read/after_last_work.h"
-#include "tools/analysis/read/trace_files.h"
 
 namespace rangefinder {
 
@@ -73,11 +73,10 @@ class TotalsFold {
   void put(const Record& record, bool begins, bool in_range);
   template <typename Record>
   void count(const Record& record);
-  void take(const Line& line);
-  void take(const PathRecord& path);
-  void take(const CategoryRecord& category);
-  template <typename Record>
-  void each_builder(const Record& record);
+  void add_other(const Line& line);
+  void add_path(const PathRecord& path);
+  template <typename Use>
+  void each_builder(Use&& use);
   void see(TimeNs time) { out_.last_ns = std::max(out_.last_ns, time); }
 
   TraceTotals& out_;
@@ -89,8 +88,5 @@ class TotalsFold {
 
 /// Of a trace with TotalsFold::kColumns.
 [[nodiscard]] TraceTotals load_totals(Trace& trace, Selection& selection);
-
-/// Of a whole trace, which is read for it. Throws Missing.
-[[nodiscard]] TraceTotals load_totals(const TraceFolder& files);
 
 }  // namespace rangefinder

@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "tools/analysis/read/line_times.h"
+#include "tools/analysis/model/line_parts.h"
 
 namespace rangefinder {
 namespace {
@@ -64,7 +64,14 @@ class UnitParser::Sink {
   void add(Columns columns, const Row& row) {
     if (of_.columns_.any_of(columns)) chunk_.table<Row>().add(row, of_.number_of_);
   }
-  void work(WorkKind kind, const GpuWork& work) { add(kAllWork, WorkRow{number, kind, {work, 0, 0}}); }
+  void see_start(const GpuWork& work) {
+    if (work.start_ns == kNoTime) return;
+    chunk_.counts.first_work_ns = std::min(chunk_.counts.first_work_ns, work.start_ns);
+  }
+  void work(WorkKind kind, const GpuWork& work) {
+    see_start(work);
+    add(kAllWork, WorkRow{number, kind, {work, 0, 0}});
+  }
   /// The record as that of its row.
   template <typename Row, typename Record>
   const Row& row_of(Row& row, Record& own, const Record& record) {
@@ -74,6 +81,7 @@ class UnitParser::Sink {
 
   void put(const KernelRecord& kernel) {
     ++chunk_.counts.kernels;
+    see_start(kernel.work);
     kernel_.line = number;
     add(kAllWork, row_of(kernel_, kernel_.kernel, kernel));
   }
@@ -153,14 +161,6 @@ class UnitParser::Sink {
       others_;
 };
 
-void UnitParser::read(std::string_view text, bool torn, Sink& sink) {
-  if (reader_.read(text, line_)) {
-    std::visit(sink, line_);
-  } else if (!torn) {
-    sink.broken(reader_.error());
-  }
-}
-
 void UnitParser::parse(const UnitText& unit, Chunk& chunk) {
   Sink sink(*this, chunk);
   const char* at = unit.memory.get();
@@ -177,7 +177,11 @@ void UnitParser::parse(const UnitText& unit, Chunk& chunk) {
     const auto* newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
     const bool whole = newline != nullptr;
     if (!whole) newline = end;
-    read({at, static_cast<std::size_t>(newline - at)}, !whole, sink);
+    if (reader_.read({at, static_cast<std::size_t>(newline - at)}, line_)) {
+      std::visit(sink, line_);
+    } else if (whole) {
+      sink.broken(reader_.error());
+    }
     at = newline + (whole ? 1 : 0);
   }
   chunk.counts.lines = sink.number;

@@ -42,7 +42,6 @@ class UnitParser {
     std::array<Known, 16> known{};
     std::uint32_t operator()(std::string_view text);
   };
-  void read(std::string_view text, bool torn, Sink& sink);
 
   RowNames& names_;
   Columns columns_;

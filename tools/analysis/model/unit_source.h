@@ -4,7 +4,7 @@
 //
 //   segment, plain or .zst ─▶ next() ─▶ 2 MiB, up to the last line end in them ─▶ next() ─▶ …
 //
-// One thread at a time. Throws Missing as byte_source.h does.
+// One thread at a time. Throws Missing when the file cannot be opened or read.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,14 @@
 #include <vector>
 
 #include "schema/scan_line.h"
-#include "tools/analysis/read/byte_source.h"
 
 namespace rangefinder {
+
+class ByteSource;
+
+/// The writer's longest line, a line of samples, has about 100 KB. Without a limit a file of another kind
+/// that has no newline would be read into memory as a whole.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
 
 /// Text of a unit. Its memory is used again.
 struct UnitText {
@@ -37,15 +42,18 @@ class UnitSource {
  public:
   static constexpr std::size_t kUnitBytes = std::size_t{2} << 20;
 
-  explicit UnitSource(const std::filesystem::path& file, std::size_t unit_bytes = kUnitBytes)
-      : source_(open_source(file)), unit_bytes_(unit_bytes) {}
+  /// A file whose name ends in .zst is compressed.
+  explicit UnitSource(const std::filesystem::path& file, std::size_t unit_bytes = kUnitBytes);
+  ~UnitSource();
+  UnitSource(const UnitSource&) = delete;
+  UnitSource& operator=(const UnitSource&) = delete;
   /// Do not call it after the last unit.
   void next(UnitText& unit);
 
  private:
   std::unique_ptr<ByteSource> source_;
   std::size_t unit_bytes_;
-  std::vector<char> rest_;  // behind the last line end that was read
+  std::vector<char> begun_line_;  // behind the last line end that was read
 };
 
 }  // namespace rangefinder

@@ -6,9 +6,9 @@
 //   computing      ──[ kernel ]──────[ kernel ]──
 //   communicating  ───────[ AllReduce ]──────────
 //                         |ov|exposed|ov            communication = overlapped + exposed
-#include "tools/analysis/communication/communication_log.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/communication_log.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
@@ -43,23 +43,18 @@ class CommunicationSection final : public Section {
                  known_cell(totals.calls != 0, totals.host_ns),
                  has_bytes ? rate_cell(totals.bytes, totals.gpu_ns) : Cell()});
     }
-    if (table.rows.empty()) return table;
     sort_rows(table, "gpu_ns");
-    drop_empty_columns(table);
     table.remarks =
         "bytes: what one rank sends or receives, from the arguments of the call.\n"
         "GPU time includes waiting for other ranks.\n";
-    return table;
+    return without_empty_columns(std::move(table));
   }
 
   Table overlap_rows() const {
     Table table;
     table.name = "overlap";
     table.title = "Overlap of communication and computation";
-    if (log_.overlaps().empty()) {
-      table.title.clear();
-      return table;
-    }
+    if (log_.overlaps().empty()) return table;
     table.columns = {{"gpu", "GPU", Unit::count},
                      {"span_ns", "first to last", Unit::ns, 60},
                      {"compute_ns", "computing", Unit::ns},
@@ -84,8 +79,8 @@ class CommunicationSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_communication_section(const SectionView&) {
-  return std::make_unique<CommunicationSection>();
-}
+const SectionKind kCommunicationSection{
+    "communication", "operations of NCCL, NVSHMEM and MPI with their bytes and exposed time",
+    make_section<CommunicationSection>, CommunicationLog::kColumns};
 
 }  // namespace rangefinder

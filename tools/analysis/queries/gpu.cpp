@@ -4,13 +4,15 @@
 // or was idle. Overlapping kernels count once, and so do overlapping copies. A memset counts as a copy.
 #include <map>
 
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/timeline/gpu_timeline.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/gpu_timeline.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr Columns kGpuSectionColumns = Column::work_times | Column::work_place;
 
 struct Times {
   std::uint64_t span_ns = 0;
@@ -24,7 +26,7 @@ class GpuSection final : public Section {
  public:
   void add(const SelectedRows& rows) override {
     rows.lines<GapRecord>([this](const GapRecord& gap) { timeline_.add(gap); });
-    rows.work(kGpuColumns, [this](const auto& record, bool begins) {
+    rows.work(kGpuSectionColumns, [this](const auto& record, bool begins) {
       if (!begins) return timeline_.add(record.work, is_kernel(record));
       if (!is_graph(record)) add(record.work, is_kernel(record));
     });
@@ -48,7 +50,7 @@ class GpuSection final : public Section {
                      {"works", "works", Unit::count, 20},
                      {"untimed", "untimed", Unit::count, 70}};
     for (const auto& [id, times] : gpus_) table.add(row(input.trace, id, times));
-    if (!table.rows.empty()) drop_empty_columns(table);
+    drop_empty_columns(table);
     table.remarks = "copies hidden: share of the copy time in which kernels ran. Memsets count as copies.\n";
     if (timeline_.late_ns() != 0) {
       table.remarks += "Some records came too far out of order: part of their time is missing.\n";
@@ -101,8 +103,7 @@ class GpuSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_gpu_section(const SectionView&) {
-  return std::make_unique<GpuSection>();
-}
+const SectionKind kGpuSection{"gpu", "share of the time that each GPU computed, copied, did both or was idle",
+                              make_section<GpuSection>, kGpuSectionColumns};
 
 }  // namespace rangefinder

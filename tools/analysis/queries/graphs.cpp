@@ -15,12 +15,16 @@
 #include <unordered_set>
 
 #include "profiler/attribution/busy_times.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr Columns kGraphsSectionColumns = Column::work_times | Column::work_correlation | Column::work_graph |
+                                          Column::captures | Column::launch_times | Column::launch_thread |
+                                          Column::launch_call | Column::launch_correlation;
 
 struct Instance {
   TimeNs first_ns = kNoTime, last_ns = kNoTime;
@@ -76,7 +80,7 @@ struct Captures {
 class GraphsSection final : public Section {
  public:
   void add(const SelectedRows& rows) override {
-    rows.work(kGraphsColumns, [this](const auto& record, bool begins) {
+    rows.work(kGraphsSectionColumns, [this](const auto& record, bool begins) {
       const GpuWork& work = record.work;
       if (!begins || work.graph == 0) return;
       const auto [at, first] = graphs_.try_emplace(work.graph);
@@ -84,8 +88,8 @@ class GraphsSection final : public Section {
       at->second.add(work, is_kernel(record));
       if (is_timed(work)) busy_.add(at->second.number, work.start_ns, work.end_ns);
     });
-    rows.each<CaptureRecord>(kGraphsColumns, [this](const CaptureRecord& step, bool) { add(step); });
-    rows.launches(kGraphsColumns, [&](const auto& record, bool) {
+    rows.each<CaptureRecord>(kGraphsSectionColumns, [this](const CaptureRecord& step, bool) { add(step); });
+    rows.launches(kGraphsSectionColumns, [&](const auto& record, bool) {
       const LaunchRecord* const launch = launch_of(record);
       if (launch == nullptr || !launch->api.starts_with("cuGraphLaunch")) return;
       host_ns_[launch->correlation] = rows.names().holds.net_ns(launch->host);
@@ -154,7 +158,6 @@ class GraphsSection final : public Section {
                      {"captured_share", "nodes with path", Unit::share, 50}};
     const std::vector<std::uint64_t> busy_ns = busy_.lengths(graphs_.size());
     for (const auto& [id, graph] : graphs_) table.add(row(id, graph, busy_ns[graph.number]));
-    if (table.rows.empty()) return table;
     drop_empty_columns(table);
     sort_rows(table, "gpu_ns");
     table.remarks =
@@ -194,8 +197,7 @@ class GraphsSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_graphs_section(const SectionView&) {
-  return std::make_unique<GraphsSection>();
-}
+const SectionKind kGraphsSection{"graphs", "executable graphs and captures", make_section<GraphsSection>,
+                                 kGraphsSectionColumns};
 
 }  // namespace rangefinder

@@ -18,15 +18,19 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/timeline/gap_list.h"
-#include "tools/analysis/timeline/gpu_timeline.h"
-#include "tools/analysis/timeline/host_timeline.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/gap_list.h"
+#include "tools/analysis/queries/gpu_timeline.h"
+#include "tools/analysis/queries/host_timeline.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr Columns kIdleSectionColumns = Column::work_times | Column::work_place | kHostCallColumns |
+                                        Column::launch_thread | Column::launch_context | Column::range_times |
+                                        Column::range_thread | Column::range_path;
 
 struct Gpu {
   GapList gaps;
@@ -45,13 +49,13 @@ class IdleSection final : public Section {
   void add(const SelectedRows& rows) override {
     rows.lines<GapRecord>([this](const GapRecord& gap) { timeline_.add(gap); });
     rows.lines<HoldRecord>([this](const HoldRecord& hold) { hosts_[hold.thread].add_hold(hold); });
-    rows.work(kGpuColumns,
+    rows.work(kIdleSectionColumns,
               [this](const auto& record, bool) { timeline_.add(record.work, is_kernel(record)); });
-    rows.ranges(kIdleColumns, [this](const RangeRecord& range, bool) {
+    rows.ranges(kIdleSectionColumns, [this](const RangeRecord& range, bool) {
       // Start/end ranges do not belong to the path of a thread.
       if (range.name == 0) host(range.thread).add_range(range.start_ns, range.end_ns, range.path);
     });
-    rows.calls(kIdleColumns, [this](const auto& call) {
+    rows.calls(kIdleSectionColumns, [this](const auto& call) {
       const HostWork& work = host_of(call);
       host(work.thread).add_call(work.start_ns, work.end_ns, host_call_kind(call));
       ++calls_;
@@ -226,10 +230,7 @@ class IdleSection final : public Section {
                      {"gaps", "gaps", Unit::count},
                      {"idle_ns", "GPU idle", Unit::ns},
                      {"idle_share", "of idle", Unit::share}};
-    if (idle_ns == 0) {
-      table.title.clear();
-      return table;
-    }
+    if (idle_ns == 0) return table;
     for (const Size& size : sizes) {
       table.add({size.title, number_cell(size.gaps), number_cell(size.ns), ratio_cell(size.ns, idle_ns)});
     }
@@ -251,8 +252,7 @@ class IdleSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_idle_section(const SectionView&) {
-  return std::make_unique<IdleSection>();
-}
+const SectionKind kIdleSection{"idle", "idle time of each GPU, by the host's range at the time",
+                               make_section<IdleSection>, kIdleSectionColumns};
 
 }  // namespace rangefinder

@@ -16,10 +16,10 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/model/iterations.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/tables/iteration_log.h"
-#include "tools/analysis/tables/median.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/duration_histogram.h"
+#include "tools/analysis/queries/iteration_log.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
@@ -103,8 +103,8 @@ class IterationsSection final : public Section {
   void start(const Iterations& iterations) override { log_.begin(iterations); }
   void add(const SelectedRows& rows) override { log_.add(rows); }
 
+  void finish() override { log_.finish(); }
   std::vector<Table> tables(const SectionInput&) override {
-    log_.finish();
     const std::vector<std::size_t> shown = log_.seen();
     std::vector<std::vector<double>> values(quantities().size());
     for (const std::size_t i : shown) {
@@ -161,8 +161,7 @@ class IterationsSection final : public Section {
       row.push_back(unlike.empty() ? Cell() : text_cell(unlike));
       table.add(std::move(row));
     }
-    if (!table.rows.empty()) drop_empty_columns(table);
-    return table;
+    return without_empty_columns(std::move(table));
   }
 
   Table summary_rows(const std::vector<std::optional<Statistics>>& statistics) const {
@@ -172,10 +171,7 @@ class IterationsSection final : public Section {
     table.sortable = false;
     table.columns = {{"statistic", "per iteration"}};
     for (const Quantity& quantity : quantities()) table.columns.push_back(quantity.column);
-    if (!statistics[kHostTime]) {
-      table.title.clear();
-      return table;
-    }
+    if (!statistics[kHostTime]) return table;
     const auto add = [&](const char* name, double Statistics::*member) {
       std::vector<Cell> row{name};
       for (std::size_t q = 0; q < statistics.size(); ++q) {
@@ -210,8 +206,11 @@ class IterationsSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_iterations_section(const SectionView&) {
-  return std::make_unique<IterationsSection>();
-}
+const SectionKind kIterationsSection{"iterations",
+                                     "time of each iteration, outliers marked",
+                                     make_section<IterationsSection>,
+                                     IterationLog::kColumns,
+                                     false,
+                                     true};
 
 }  // namespace rangefinder

@@ -16,17 +16,236 @@
 //                           that were requested by name
 //
 // NAME is the mangled name, a part of the demangled name, or a regular expression.
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "profiler/base/name_pattern.h"
 #include "profiler/base/number_text.h"
-#include "tools/analysis/queries/factories.h"
+#include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_details.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/tables/kernel_labels.h"
+#include "tools/analysis/queries/kernel_labels.h"
+#include "tools/analysis/queries/kernel_table.h"
+#include "tools/analysis/queries/occupancy.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr Columns kKernelSectionColumns = kKernelsColumns | Column::work_path | Column::exact;
+
+Cell name_cell(const KernelDetail& kernel) {
+  return Cell(CellValue(kernel.name.demangled), kernel.label);
+}
+
+RowBytes bytes_of(const PathTotals& row, const SampledKernel* sampled, const GpuPeaks& peaks) {
+  RowBytes bytes = exact_bytes(row, peaks);
+  if (bytes.source != RowBytes::Source::none || sampled == nullptr) return bytes;
+  return sampled_bytes(row, sampled->bytes, sampled->work_ns, sampled->overlap_ns, sampled->estimated_ns);
+}
+
+std::vector<Cell> summary_row(const KernelDetail& kernel, const RowBytes& bytes, const Derived& derived) {
+  const DurationHistogram& durations = kernel.all.durations;
+  const bool timed = durations.count() != 0;
+  const bool moved = bytes.source != RowBytes::Source::none;
+  std::vector<Cell> row{name_cell(kernel),
+                        number_cell(kernel.all.count),
+                        known_cell(timed, durations.total_ns()),
+                        timed ? number_cell(durations.mean_ns()) : Cell(),
+                        quantile_cell(durations, 0.5),
+                        quantile_cell(durations, 0.95),
+                        known_cell(timed, durations.min_ns()),
+                        known_cell(timed, durations.max_ns()),
+                        known_cell(moved, bytes.read),
+                        known_cell(moved, bytes.write),
+                        known_cell(moved, bytes.l2),
+                        optional_cell(derived.dram_bytes_per_s),
+                        optional_cell(derived.dram_peak_share),
+                        derived.limiter ? text_cell(std::string(limiter_name(*derived.limiter))) : Cell(),
+                        text_cell(kernel.name.from_library)};
+  if (bytes.partial()) {
+    for (std::size_t i = 8; i < 11; ++i) row[i].sign = "+";
+  }
+  return row;
+}
+
+std::string dim_text(const Dim3& size) {
+  return std::to_string(size.x) + "x" + std::to_string(size.y) + "x" + std::to_string(size.z);
+}
+
+std::vector<Cell> configuration_row(const TraceTotals& trace,
+                                    const std::pair<std::uint32_t, std::uint32_t>& key,
+                                    const KernelLaunches& use) {
+  const auto known = trace.configs.find(key.first);
+  const LaunchConfigRecord config = known == trace.configs.end() ? LaunchConfigRecord{} : known->second;
+  const GpuRecord* const gpu = trace.gpu(key.second);
+  const std::optional<Occupancy> occupancy = gpu == nullptr ? std::nullopt : occupancy_of(*gpu, config);
+  const bool timed = use.durations.count() != 0;
+  return {text_cell(dim_text(config.grid)),
+          text_cell(dim_text(config.block)),
+          config.cluster == Dim3{} ? Cell() : text_cell(dim_text(config.cluster)),
+          number_cell(use.count),
+          known_cell(timed, use.durations.total_ns()),
+          timed ? number_cell(use.durations.mean_ns()) : Cell(),
+          number_cell(std::uint64_t{config.registers}),
+          number_cell(std::uint64_t{config.static_shared_bytes}),
+          number_cell(std::uint64_t{config.dynamic_shared_bytes}),
+          known_cell(config.local_bytes_per_thread != 0, config.local_bytes_per_thread),
+          occupancy ? number_cell(occupancy->share()) : Cell(),
+          occupancy && !occupancy->limiter().empty() ? text_cell(occupancy->limiter()) : Cell(),
+          occupancy ? number_cell(std::uint64_t{occupancy->blocks_per_sm}) : Cell(),
+          occupancy ? number_cell(occupancy->waves) : Cell()};
+}
+
+struct MetricRow {
+  std::string_view name;
+  const Spread* values;
+};
+
+std::vector<MetricRow> metrics_of(const KernelDetail& kernel, bool all) {
+  std::vector<MetricRow> out;
+  for (const MetricRow& row :
+       {MetricRow{"GPU time by counters, ns", &kernel.gpu_ns},
+        MetricRow{"dram__bytes_read.sum", &kernel.read}, MetricRow{"dram__bytes_write.sum", &kernel.write},
+        MetricRow{"lts__t_bytes.sum", &kernel.l2}}) {
+    if (row.values->n != 0 && all) out.push_back(row);
+  }
+  const MetricsByName& metrics = kernel.measured.metrics;
+  for (const auto& [name, value] : metrics.all()) {
+    // Of sets, other tables show the named metrics.
+    const bool requested_by_name = metrics.set_name(value).starts_with("metrics");
+    if (value.launches.n != 0 && (all || requested_by_name)) out.push_back({name, &value.launches});
+  }
+  return out;
+}
+
+Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
+  Table table;
+  table.name = "kernel";
+  table.cut = CutSide::back;
+  table.min_first_width = kKernelLabelWidth;
+  table.empty = "No kernel of this trace has a name that matches " + printable(details.pattern) + ".";
+  table.columns = {{"name", "kernel"},
+                   {"count", "count", Unit::count},
+                   {"total_ns", "total", Unit::ns},
+                   {"mean_ns", "mean", Unit::ns},
+                   {"median_ns", "median", Unit::ns},
+                   {"p95_ns", "95th perc.", Unit::ns, 40},
+                   {"min_ns", "min", Unit::ns, 30},
+                   {"max_ns", "max", Unit::ns, 35},
+                   {"dram_read_bytes", "DRAM read", Unit::bytes, 70},
+                   {"dram_write_bytes", "DRAM write", Unit::bytes, 69},
+                   {"l2_bytes", "L2", Unit::bytes, 60},
+                   {"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65},
+                   {"dram_peak_share", "of peak", Unit::share, 64},
+                   {"limiter", "limiter", Unit::text, 80},
+                   {"library", "library", Unit::text, 20}};
+  const GpuPeaks& peaks = input.values.context().peaks;
+  const std::vector<KernelTotals> all = input.trace.selected().kernels();
+  bool partial = false;
+  for (const KernelDetail& kernel : details.kernels) {
+    if (kernel.all.count == 0) continue;  // matches, but none of its launches was selected
+    const auto known = std::find_if(all.begin(), all.end(), [&kernel](const KernelTotals& totals) {
+      return totals.name == kernel.name.id;
+    });
+    const DurationHistogram& durations = kernel.all.durations;
+    const PathTotals row = kernel_as_path(kernel.all.count, durations.count(), durations.total_ns(),
+                                          known == all.end() ? CounterTotals{} : known->counters);
+    const RowBytes bytes = bytes_of(row, input.values.sampled_kernel(kernel.name.id), peaks);
+    partial = partial || bytes.partial();
+    table.add(summary_row(kernel, bytes, derive(row, bytes, peaks, kernel.measured.metrics)));
+  }
+  sort_rows(table, "total_ns");
+  if (partial) table.remarks = "+: lower bound; some launches have no byte counts.\n";
+  return without_empty_columns(std::move(table));
+}
+
+Table kernel_configurations(const KernelDetails& details, const SectionInput& input) {
+  Table table;
+  table.name = "kernel_configurations";
+  table.title = "Launch configurations";
+  table.columns = {{"grid", "grid"},
+                   {"block", "block"},
+                   {"cluster", "cluster", Unit::text, 60},
+                   {"count", "count", Unit::count},
+                   {"total_ns", "total", Unit::ns},
+                   {"mean_ns", "mean", Unit::ns},
+                   {"registers", "registers", Unit::count},
+                   {"static_shared_bytes", "static", Unit::bytes, 50},
+                   {"dynamic_shared_bytes", "dynamic", Unit::bytes, 51},
+                   {"local_bytes_per_thread", "local", Unit::bytes, 45},
+                   {"occupancy", "occupancy", Unit::share},
+                   {"occupancy_limiter", "limited by"},
+                   {"blocks_per_sm", "blocks/SM", Unit::count, 55},
+                   {"waves", "waves", Unit::number, 70},
+                   {"kernel", "kernel", Unit::text, 30}};
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const auto& [key, use] : kernel.configurations) {
+      std::vector<Cell> row = configuration_row(input.trace, key, use);
+      row.push_back(owner_cell(details, kernel));
+      table.add(std::move(row));
+    }
+  }
+  sort_rows(table, "total_ns");
+  table.remarks =
+      "static, dynamic: shared memory per block. local: local memory per thread. occupancy: theoretical.\n"
+      "waves: blocks of the grid / blocks that run at once; under 1 the grid does not fill all SMs.\n";
+  return without_empty_columns(std::move(table));
+}
+
+Table kernel_paths(const KernelDetails& details, const SectionInput& input) {
+  Table table;
+  table.name = "kernel_paths";
+  table.title = "By path";
+  table.columns = {{"path", "path"},
+                   {"count", "count", Unit::count},
+                   {"total_ns", "total", Unit::ns},
+                   {"share", "of kernel", Unit::share},
+                   {"mean_ns", "mean", Unit::ns},
+                   {"median_ns", "median", Unit::ns, 60},
+                   {"max_ns", "max", Unit::ns, 50},
+                   {"kernel", "kernel", Unit::text, 30}};
+  for (const KernelDetail& kernel : details.kernels) {
+    std::map<std::uint32_t, KernelLaunches> folded;
+    for (const auto& [path, use] : kernel.paths) {
+      KernelLaunches& shown = folded[path_at_depth(input.trace, path, input.view.depth)];
+      shown.count += use.count;
+      shown.durations.add(use.durations);
+    }
+    for (const auto& [path, use] : folded) {
+      const bool timed = use.durations.count() != 0;
+      table.add({text_cell(path_title(input.trace, path)), number_cell(use.count),
+                 known_cell(timed, use.durations.total_ns()),
+                 ratio_cell(use.durations.total_ns(), kernel.all.durations.total_ns()),
+                 timed ? number_cell(use.durations.mean_ns()) : Cell(), quantile_cell(use.durations, 0.5),
+                 known_cell(timed, use.durations.max_ns()), owner_cell(details, kernel)});
+    }
+  }
+  sort_rows(table, "total_ns");
+  return without_empty_columns(std::move(table));
+}
+
+/// Each metric of CUPTI: number of launches, mean, standard deviation. For JSON and CSV; not `all`: of
+/// metrics that were requested by name.
+Table kernel_metrics(const KernelDetails& details, bool all) {
+  Table table;
+  table.name = "kernel_metrics";
+  table.title = all ? "Metrics per launch" : "Other metrics per launch";
+  table.columns = {{"metric", "metric"},
+                   {"n", "launches", Unit::count},
+                   {"mean", "mean", Unit::number},
+                   {"stddev", "stddev", Unit::number},
+                   {"kernel", "kernel", Unit::text, 30}};
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const MetricRow& row : metrics_of(kernel, all)) {
+      table.add({text_cell(std::string(row.name)), number_cell(row.values->n), number_cell(row.values->mean),
+                 row.values->n > 1 ? number_cell(row.values->deviation()) : Cell(),
+                 owner_cell(details, kernel)});
+    }
+  }
+  return without_empty_columns(std::move(table));
+}
 
 class KernelPattern {
  public:
@@ -55,7 +274,7 @@ class KernelSection final : public Section {
     rows.lines<KernelNameRecord>([this](const KernelNameRecord& name) { learn(name); });
     rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) { measured_.add(set); });
     rows.exact([this](const ExactRecord& exact, bool) { put(exact); });
-    rows.work(kKernelColumns, [this](const auto& record, bool begins) {
+    rows.work(kKernelSectionColumns, [this](const auto& record, bool begins) {
       if constexpr (is_kernel_record<decltype(record)>) {
         if (begins) put(record);
       }
@@ -136,8 +355,11 @@ class KernelSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_kernel_section(const SectionView& view) {
-  return std::make_unique<KernelSection>(view);
+Cell owner_cell(const KernelDetails& details, const KernelDetail& kernel) {
+  return details.kernels.size() < 2 ? Cell() : name_cell(kernel);
 }
+
+const SectionKind kKernelSection{"kernel", "all data of one kernel, named by --kernel",
+                                 make_section<KernelSection>, kKernelSectionColumns, true};
 
 }  // namespace rangefinder

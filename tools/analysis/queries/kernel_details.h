@@ -2,11 +2,10 @@
 //
 // Data of the section `kernel` for the requested kernels, and its tables.
 //
-//   kernel.cpp collects ─▶ KernelDetails ─┬─▶ kernel_tables.cpp         summary, configurations, paths, raw
+//   kernel.cpp collects ─▶ KernelDetails ─┬─▶ kernel.cpp                summary, configurations, paths,
 //   metrics
 //                                         └─▶ kernel_metric_tables.cpp  speed of light, memory, occupancy,
-//                                         pipes,
-//                                                                       stalls, what was not measured
+//                                                                       pipes, stalls, what was not measured
 //
 // Memory grows with kernels, their configurations and paths, not with launches.
 #pragma once
@@ -19,9 +18,9 @@
 
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/metric_groups.h"
-#include "tools/analysis/tables/measured_kernels.h"
-#include "tools/analysis/tables/section.h"
-#include "tools/analysis/timeline/duration_histogram.h"
+#include "tools/analysis/queries/duration_histogram.h"
+#include "tools/analysis/queries/measured_kernels.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 
@@ -53,15 +52,6 @@ struct KernelDetails {
 
 /// The kernel of a row; empty if there is only one.
 [[nodiscard]] Cell owner_cell(const KernelDetails& details, const KernelDetail& kernel);
-/// A table without rows has no title; of others, columns without values are dropped.
-[[nodiscard]] Table finished(Table table);
-
-[[nodiscard]] Table kernel_summary(const KernelDetails& details, const SectionInput& input);
-[[nodiscard]] Table kernel_configurations(const KernelDetails& details, const SectionInput& input);
-[[nodiscard]] Table kernel_paths(const KernelDetails& details, const SectionInput& input);
-/// Each metric of CUPTI: number of launches, mean, standard deviation. For JSON and CSV; not `all`: of
-/// metrics that were requested by name.
-[[nodiscard]] Table kernel_metrics(const KernelDetails& details, bool all);
 
 /// Throughputs, with the busiest part of each.
 [[nodiscard]] Table kernel_speed_of_light(const KernelDetails& details);

@@ -5,9 +5,8 @@
 #include <string_view>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_details.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/tables/named_cells.h"
 
 namespace rangefinder {
 namespace {
@@ -91,7 +90,7 @@ Table kernel_speed_of_light(const KernelDetails& details) {
         "compute and memory: the busiest of their parts, of launches measured in turn. L1, L2, DRAM: "
         "the parts of memory.\n";
   }
-  return finished(std::move(table));
+  return without_empty_columns(std::move(table));
 }
 
 Table kernel_memory(const KernelDetails& details) {
@@ -114,7 +113,7 @@ Table kernel_memory(const KernelDetails& details) {
                  optional_cell(hit_rate), optional_cell(throughput), owner_cell(details, kernel)});
     }
   }
-  return finished(std::move(table));
+  return without_empty_columns(std::move(table));
 }
 
 Table kernel_accesses(const KernelDetails& details) {
@@ -147,7 +146,7 @@ Table kernel_accesses(const KernelDetails& details) {
         "bytes "
         "four times.\n";
   }
-  return finished(std::move(table));
+  return without_empty_columns(std::move(table));
 }
 
 Table kernel_occupancy(const KernelDetails& details) {
@@ -159,7 +158,7 @@ Table kernel_occupancy(const KernelDetails& details) {
     return std::vector{metric_cell(*value.metric, value.metric->title), number_cell(value.value),
                        text_cell(value.metric->unit)};
   });
-  return finished(std::move(table));
+  return without_empty_columns(std::move(table));
 }
 
 Table kernel_pipes(const KernelDetails& details) {
@@ -171,14 +170,14 @@ Table kernel_pipes(const KernelDetails& details) {
     return std::vector{metric_cell(*value.metric, value.metric->title), peak_cell(value.value)};
   });
   sort_rows(table, "value");
-  return finished(std::move(table));
+  return without_empty_columns(std::move(table));
 }
 
 Table kernel_stalls(const KernelDetails& details, bool all) {
   Table table;
   table.name = "kernel_stalls";
   table.title = "Stall reasons: share of the warps' time between two instructions";
-  table.kept = 18;  // the longest reason
+  table.min_first_width = 18;  // the longest reason
   table.columns = {{"reason", "reason"},
                    {"stall_share", "of time", Unit::percent},
                    {"n", "launches", Unit::count, 40},
@@ -200,7 +199,7 @@ Table kernel_stalls(const KernelDetails& details, bool all) {
   if (hidden != 0 && !table.rows.empty())
     table.remarks = counted_text(hidden, "reason", "reasons") + " below " + percent_text(kNegligible / 100) +
                     " omitted.\n";
-  return finished(std::move(table));
+  return without_empty_columns(std::move(table));
 }
 
 std::string kernel_not_measured(const KernelDetails& details) {

@@ -15,12 +15,16 @@
 #include <optional>
 #include <unordered_map>
 
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr Columns kLaunchesSectionColumns =
+    Column::work_times | Column::work_correlation | Column::launch_times | Column::launch_thread |
+    Column::launch_path | Column::launch_call | Column::launch_correlation;
 
 struct Costs {
   DurationHistogram host, queue, to_start;
@@ -44,10 +48,10 @@ class LaunchesSection final : public Section {
  public:
   void add(const SelectedRows& rows) override {
     const Holds& holds = rows.names().holds;
-    rows.launches(kLaunchesColumns, [&](const auto& call, bool) {
+    rows.launches(kLaunchesSectionColumns, [&](const auto& call, bool) {
       if (const LaunchRecord* const launch = launch_of(call)) add(*launch, holds);
     });
-    rows.work(kLaunchesColumns, [this](const auto& record, bool begins) {
+    rows.work(kLaunchesSectionColumns, [this](const auto& record, bool begins) {
       if (begins && is_timed(record.work)) add(record.work);
     });
   }
@@ -158,7 +162,6 @@ class LaunchesSection final : public Section {
                  quantile_cell(costs.queue, 0.95), quantile_cell(costs.to_start, 0.5),
                  quantile_cell(costs.to_start, 0.95), known_cell(missing != 0, missing)});
     }
-    if (table.rows.empty()) return table;
     drop_empty_columns(table);
     sort_rows(table, "host_ns");
     table.remarks =
@@ -175,8 +178,7 @@ class LaunchesSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_launches_section(const SectionView&) {
-  return std::make_unique<LaunchesSection>();
-}
+const SectionKind kLaunchesSection{"launches", "host cost of launches, and how long they wait for the GPU",
+                                   make_section<LaunchesSection>, kLaunchesSectionColumns};
 
 }  // namespace rangefinder

@@ -4,8 +4,8 @@
 // lines that could not be read. Covers the whole trace and ignores the selection.
 #include "schema/loss.h"
 #include "schema/key_names.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
@@ -75,8 +75,7 @@ class LossSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_loss_section(const SectionView&) {
-  return std::make_unique<LossSection>();
-}
+const SectionKind kLossSection{"loss", "events that are missing from the trace, by cause",
+                               make_section<LossSection>};
 
 }  // namespace rangefinder

@@ -9,11 +9,13 @@
 #include <tuple>
 
 #include "schema/key_names.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr Columns kMemcpySectionColumns = Column::work_times | Column::copies;
 
 struct Amount {
   std::uint64_t count = 0, bytes = 0;
@@ -66,7 +68,7 @@ auto heaviest_first(const Map& map) {
 class MemcpySection final : public Section {
  public:
   void add(const SelectedRows& rows) override {
-    rows.work(kMemcpyColumns, [this](const auto& record, bool begins) {
+    rows.work(kMemcpySectionColumns, [this](const auto& record, bool begins) {
       if (begins) put(record);
     });
   }
@@ -132,8 +134,7 @@ class MemcpySection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_memcpy_section(const SectionView&) {
-  return std::make_unique<MemcpySection>();
-}
+const SectionKind kMemcpySection{"memcpy", "copies by direction and memory, memsets",
+                                 make_section<MemcpySection>, kMemcpySectionColumns};
 
 }  // namespace rangefinder

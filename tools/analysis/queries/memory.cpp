@@ -10,11 +10,11 @@
 #include "profiler/base/number_text.h"
 #include "schema/key_names.h"
 #include "tools/analysis/model/iterations.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/read/path_names.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/timeline/memory_use.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/path_names.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/memory_use.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
@@ -25,16 +25,9 @@ struct IterationCalls {
 };
 
 struct PerIteration {
-  std::string range;
   std::uint64_t iterations = 0;
   std::map<std::uint32_t, IterationCalls> paths;  ///< including all paths below; 0: the whole trace
   std::map<AllocKind, IterationCalls> kinds;
-
-  /// The last two cells of a row.
-  void add_cells(std::vector<Cell>& row, const IterationCalls& calls) const {
-    row.push_back(ratio_cell(calls.allocations, iterations));
-    row.push_back(ratio_cell(calls.frees, iterations));
-  }
 };
 
 class MemorySection final : public Section {
@@ -43,26 +36,18 @@ class MemorySection final : public Section {
   void finish() override { use_.finish(); }
   void add(const SelectedRows& rows) override {
     rows.lines<PathRecord>([this](const PathRecord& path) { use_.add(path); });
-    const auto see = [this](const auto& call, bool) { this->see(call.host.start_ns); };
-    rows.launches(kMemoryColumns, [this](const auto& call, bool) {
-      if (const LaunchRecord* const launch = launch_of(call)) this->see(launch->host.start_ns);
+    rows.launches(kHostCallColumns, [this](const auto& call, bool) {
+      if (const LaunchRecord* const launch = launch_of(call)) see(launch->host.start_ns);
     });
-    rows.each<AllocRecord>(kMemoryColumns, [this](const AllocRecord& alloc, bool) {
-      use_.add(alloc);
-      this->see(alloc.host.start_ns);
+    rows.other_calls(kHostCallColumns, [this]<typename Call>(const Call& call, bool) {
+      if constexpr (std::is_same_v<Call, AllocRecord>) use_.add(call);
+      see(call.host.start_ns);
     });
-    rows.each<SyncRecord>(kMemoryColumns, see);
-    rows.each<EventRecord>(kMemoryColumns, see);
-    rows.each<CaptureRecord>(kMemoryColumns, see);
   }
 
   std::vector<Table> tables(const SectionInput& input) override {
     const PerIteration often = per_iteration(input.trace);
-    std::vector<Table> out{path_rows(input, often), kind_rows(often), live_rows(input), time_rows()};
-    for (std::size_t i = 1; i < out.size(); ++i) {
-      if (out[i].rows.empty() && out[i].empty.empty()) out[i].title.clear();
-    }
-    return out;
+    return {path_rows(input, often), kind_rows(often), live_rows(input), time_rows()};
   }
 
  private:
@@ -78,7 +63,6 @@ class MemorySection final : public Section {
     for (const Iteration& iteration : iterations_.instances) {
       if (iteration.end_ns >= first_ns_ && iteration.start_ns <= last_ns_) ++out.iterations;
     }
-    out.range = iterations_.path;
     for (const MemoryCall& call : use_.calls()) {
       const std::size_t at = iterations_.at(call.at_ns);
       if (at == Iterations::kNone) continue;
@@ -94,8 +78,9 @@ class MemorySection final : public Section {
     return out;
   }
 
-  static std::vector<TableColumn> amounts() {
-    return {{"peak_bytes", "GPU peak", Unit::bytes},
+  static std::vector<TableColumn> columns(TableColumn first) {
+    return {std::move(first),
+            {"peak_bytes", "GPU peak", Unit::bytes},
             {"live_bytes", "GPU live", Unit::bytes},
             {"host_peak_bytes", "pinned peak", Unit::bytes, 60},
             {"host_live_bytes", "pinned live", Unit::bytes, 55},
@@ -107,20 +92,25 @@ class MemorySection final : public Section {
             {"frees_per_iteration", "frees/iteration", Unit::number, 65}};
   }
 
-  static void add_amounts(std::vector<Cell>& row, const MemoryTotals& totals) {
+  template <typename Key>
+  static std::vector<Cell> row(std::string title, const MemoryTotals& totals, std::uint64_t iterations,
+                               const std::map<Key, IterationCalls>& calls, Key key) {
     const bool gpu = totals.gpu.peak != 0, host = totals.host.peak != 0;
-    row.insert(row.end(), {known_cell(gpu, totals.gpu.peak), known_cell(gpu, totals.gpu.now),
-                           known_cell(host, totals.host.peak), known_cell(host, totals.host.now),
-                           number_cell(totals.allocations), number_cell(totals.frees),
-                           number_cell(totals.bytes), number_cell(totals.call_ns)});
+    const auto known = calls.find(key);
+    const IterationCalls often = known == calls.end() ? IterationCalls{} : known->second;
+    return {text_cell(std::move(title)),        known_cell(gpu, totals.gpu.peak),
+            known_cell(gpu, totals.gpu.now),    known_cell(host, totals.host.peak),
+            known_cell(host, totals.host.now),  number_cell(totals.allocations),
+            number_cell(totals.frees),          number_cell(totals.bytes),
+            number_cell(totals.call_ns),        ratio_cell(often.allocations, iterations),
+            ratio_cell(often.frees, iterations)};
   }
 
   Table path_rows(const SectionInput& input, const PerIteration& often) const {
     Table table;
     table.name = "memory";
     table.empty = "No memory was allocated while recording.";
-    table.columns = {{"path", "allocated in"}};
-    for (TableColumn& column : amounts()) table.columns.push_back(std::move(column));
+    table.columns = columns({"path", "allocated in"});
     const auto& paths = use_.paths();
     if (paths.empty()) return table;
     const auto all = paths.find(0);
@@ -128,16 +118,13 @@ class MemorySection final : public Section {
     for (const auto& [path, totals] : paths) {
       const bool deep = input.view.depth != 0 && path_depth(input.trace.paths, path) > input.view.depth;
       if (path == 0 || deep || same.count(path) != 0) continue;
-      table.add(row(path_title(input.trace, path), path, totals, often));
+      table.add(row(path_title(input.trace, path), totals, often.iterations, often.paths, path));
     }
     sort_rows(table, "host_peak_bytes");
     sort_rows(table, "peak_bytes");
-    std::vector<Cell> first = row("(all)", 0, all->second, often);
-    first.resize(table.columns.size());
-    table.rows.insert(table.rows.begin(), std::move(first));
-    drop_empty_columns(table);
+    table.rows.insert(table.rows.begin(), row("(all)", all->second, often.iterations, often.paths, 0U));
     table.remarks = remarks(often);
-    return table;
+    return without_empty_columns(std::move(table));
   }
 
   /// Paths whose row would repeat the row of a child that is shown.
@@ -152,19 +139,10 @@ class MemorySection final : public Section {
     return out;
   }
 
-  static std::vector<Cell> row(std::string title, std::uint32_t path, const MemoryTotals& totals,
-                               const PerIteration& often) {
-    std::vector<Cell> out{text_cell(std::move(title))};
-    add_amounts(out, totals);
-    const auto calls = often.paths.find(path);
-    often.add_cells(out, calls == often.paths.end() ? IterationCalls{} : calls->second);
-    return out;
-  }
-
   std::string remarks(const PerIteration& often) const {
     std::string out;
     if (often.iterations != 0) {
-      out += "iteration: " + printable(often.range) + ", over " +
+      out += "iteration: " + printable(iterations_.path) + ", over " +
              counted_text(often.iterations, "iteration", "iterations") + ".\n";
     }
     if (use_.unknown_frees() != 0) {
@@ -180,20 +158,15 @@ class MemorySection final : public Section {
     Table table;
     table.name = "memory_kinds";
     table.title = "By kind";
-    table.columns = {{"memory", "kind"}};
-    for (TableColumn& column : amounts()) table.columns.push_back(std::move(column));
+    table.columns = columns({"memory", "kind"});
     for (std::size_t kind = 0; kind < kAllocKinds; ++kind) {
       const MemoryTotals& totals = use_.kinds()[kind];
       if (totals.allocations == 0) continue;
-      std::vector<Cell> cells{text_cell(std::string(kAllocKindNames[kind]))};
-      add_amounts(cells, totals);
-      const auto calls = often.kinds.find(static_cast<AllocKind>(kind));
-      often.add_cells(cells, calls == often.kinds.end() ? IterationCalls{} : calls->second);
-      table.add(std::move(cells));
+      table.add(row(std::string(kAllocKindNames[kind]), totals, often.iterations, often.kinds,
+                    static_cast<AllocKind>(kind)));
     }
-    if (!table.rows.empty()) drop_empty_columns(table);
     sort_rows(table, "allocated_bytes");
-    return table;
+    return without_empty_columns(std::move(table));
   }
 
   Table live_rows(const SectionInput& input) const {
@@ -229,8 +202,7 @@ class MemorySection final : public Section {
       table.add({Cell(CellValue(std::int64_t{slice.from_ns})), number_cell(slice.gpu_peak),
                  known_cell(host, slice.host_peak)});
     }
-    if (!table.rows.empty()) drop_empty_columns(table);
-    return table;
+    return without_empty_columns(std::move(table));
   }
 
   MemoryUse use_;
@@ -240,8 +212,11 @@ class MemorySection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_memory_section(const SectionView&) {
-  return std::make_unique<MemorySection>();
-}
+const SectionKind kMemorySection{"memory",
+                                 "peak and live bytes by path, memory that was never freed",
+                                 make_section<MemorySection>,
+                                 kHostCallColumns,
+                                 false,
+                                 true};
 
 }  // namespace rangefinder

@@ -9,13 +9,11 @@
 #include <optional>
 #include <unordered_set>
 
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/queries/kernel_details.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/tables/kernel_labels.h"
-#include "tools/analysis/tables/measured_kernels.h"
-#include "tools/analysis/tables/module_table.h"
-#include "tools/analysis/tables/named_cells.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/kernel_labels.h"
+#include "tools/analysis/queries/measured_kernels.h"
+#include "tools/analysis/queries/module_table.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
@@ -78,14 +76,14 @@ class MetricsSection final : public Section {
     }
     if (missing)
       table.remarks = "No value: a kernel of that module ran too seldom for all turns of the metric sets.\n";
-    return finished(std::move(table));
+    return without_empty_columns(std::move(table));
   }
 
   Table kernel_rows_of(const SectionInput& input) const {
     Table table = empty_table("metrics_kernels", "kernel", "kernel");
     table.title = "Kernels";
     table.cut = CutSide::back;
-    table.kept = kKernelLabelWidth;
+    table.min_first_width = kKernelLabelWidth;
     const std::vector<KernelTotals> selected = input.trace.selected().kernels();
     const auto measured = measured_.all(selected, input.values.context().peaks);
     std::vector<std::string_view> names;
@@ -105,7 +103,7 @@ class MetricsSection final : public Section {
                     launches));
     }
     sort_rows(table, "gpu_ns");
-    return finished(std::move(table));
+    return without_empty_columns(std::move(table));
   }
 
   MeasuredKernels measured_;
@@ -113,8 +111,8 @@ class MetricsSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_metrics_section(const SectionView&) {
-  return std::make_unique<MetricsSection>();
-}
+const SectionKind kMetricsSection{
+    "metrics", "occupancy, throughputs, hit rates, pipes and stalls of every module and kernel",
+    make_section<MetricsSection>, Column::exact, true};
 
 }  // namespace rangefinder

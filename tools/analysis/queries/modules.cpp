@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "tools/analysis/queries/table_sections.h"
-#include "tools/analysis/tables/byte_fit.h"
-#include "tools/analysis/tables/layer_table.h"
-#include "tools/analysis/tables/module_table.h"
-#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/queries/byte_fit.h"
+#include "tools/analysis/queries/layer_table.h"
+#include "tools/analysis/queries/module_table.h"
+#include "tools/analysis/queries/rows_json.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
@@ -125,13 +125,14 @@ class LayersSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_layers_section(const SectionView&) {
-  return std::make_unique<LayersSection>();
-}
+const SectionKind kLayersSection{
+    "layers", "forward and backward pass of every module in one row", make_section<LayersSection>, {}, true};
 
-std::unique_ptr<Section> make_modules_section(const SectionView& view) {
-  if (view.total) return make_total_section(view);
-  return std::make_unique<ModulesSection>();
-}
+const SectionKind kModulesSection{"modules", "time and bytes of every NVTX range, as a tree",
+                                  [](const SectionView& view) {
+                                    return view.total ? kTotalSection.make(view)
+                                                      : make_section<ModulesSection>(view);
+                                  },
+                                  kModulesColumns, true};
 
 }  // namespace rangefinder

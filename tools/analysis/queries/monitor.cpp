@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "profiler/attribution/monitor_rates.h"
-#include "tools/analysis/queries/factories.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/section.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/analysis/tables/cells.h"
 
 namespace rangefinder {
 namespace {
@@ -79,8 +79,7 @@ class MonitorSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_monitor_section(const SectionView&) {
-  return std::make_unique<MonitorSection>();
-}
+const SectionKind kMonitorSection{"monitor", "rates of a trace made with --monitor, with their errors",
+                                  make_section<MonitorSection>};
 
 }  // namespace rangefinder

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "schema/key_names.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
@@ -19,11 +19,7 @@ struct Kind {
   std::set<std::uint32_t> threads;
 };
 
-struct HeldBy {
-  DurationHistogram durations;
-  std::set<std::uint32_t> threads;
-};
-using Causes = std::map<HoldCause, HeldBy>;
+using Causes = std::map<HoldCause, Kind>;
 
 Table holds(const Causes& causes) {
   Table table;
@@ -41,7 +37,6 @@ Table holds(const Causes& causes) {
                number_cell(durations.total_ns()), number_cell(durations.mean_ns()),
                number_cell(durations.max_ns()), number_cell(std::uint64_t{of_cause.threads.size()})});
   }
-  if (table.rows.empty()) table.title.clear();
   sort_rows(table, "total_ns");
   return table;
 }
@@ -132,7 +127,7 @@ class OverheadSection final : public Section {
 
  private:
   void add(const HoldRecord& hold) {
-    HeldBy& cause = causes_[hold.cause];
+    Kind& cause = causes_[hold.cause];
     cause.durations.add(duration_ns(hold.start_ns, hold.end_ns));
     cause.threads.insert(hold.thread);
   }
@@ -143,8 +138,7 @@ class OverheadSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_overhead_section(const SectionView&) {
-  return std::make_unique<OverheadSection>();
-}
+const SectionKind kOverheadSection{"overhead", "time that CUDA, CUPTI and recording took",
+                                   make_section<OverheadSection>, Column::overheads};
 
 }  // namespace rangefinder

@@ -13,9 +13,9 @@
 #include <unordered_set>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/module_table.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
@@ -83,24 +83,24 @@ class RooflineSection final : public Section {
       rows.emplace_back(totals, std::move(derived));
       shown.insert(totals.path);
     }
-    if (rows.empty()) return table;
     const ModuleNames names(input.trace, std::move(shown), input.view.flat);
     for (const auto& [totals, derived] : rows)
       table.add(row(input, names, totals, derived, all_gpu_ns(input.trace)));
-    drop_empty_columns(table);
     table.remarks =
         peaks_text(input.values.context().peaks) +
         "roof: the lower of FLOP/byte times the DRAM peak, and the peak of the types that it computes with.\n"
         "FLOP of the FMA pipe are an upper bound: additions and integer multiplications count as two.\n"
         "limiter latency: below 60 % of every roof.\n";
-    return table;
+    return without_empty_columns(std::move(table));
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Section> make_roofline_section(const SectionView&) {
-  return std::make_unique<RooflineSection>();
-}
+const SectionKind kRooflineSection{"roofline",
+                                   "FLOP per byte, attained rate and roof of every module",
+                                   make_section<RooflineSection>,
+                                   {},
+                                   true};
 
 }  // namespace rangefinder

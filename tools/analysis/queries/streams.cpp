@@ -7,14 +7,18 @@
 #include <map>
 #include <tuple>
 
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/timeline/gpu_timeline.h"
-#include "tools/analysis/timeline/stream_waits.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/gpu_timeline.h"
+#include "tools/analysis/queries/section.h"
+#include "tools/analysis/queries/stream_waits.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr Columns kStreamsSectionColumns = Column::work_times | Column::work_place |
+                                           Column::work_correlation | Column::events | Column::launch_times |
+                                           Column::launch_call | Column::launch_correlation;
 
 struct StreamTimes {
   std::uint64_t kernels = 0, copies = 0;
@@ -32,11 +36,12 @@ class StreamsSection final : public Section {
   void add(const SelectedRows& rows) override {
     rows.lines<GapRecord>([this](const GapRecord& gap) { timeline_.add(gap); });
     rows.lines<ContextRecord>([this](const ContextRecord& context) { waits_.add(context); });
-    rows.each<EventRecord>(kStreamsColumns, [this](const EventRecord& event, bool) { waits_.add(event); });
-    rows.launches(kStreamsColumns, [this](const auto& call, bool) {
+    rows.each<EventRecord>(kStreamsSectionColumns,
+                           [this](const EventRecord& event, bool) { waits_.add(event); });
+    rows.launches(kStreamsSectionColumns, [this](const auto& call, bool) {
       if (const LaunchRecord* const launch = launch_of(call)) waits_.add(*launch);
     });
-    rows.work(kStreamsColumns, [this](const auto& record, bool begins) {
+    rows.work(kStreamsSectionColumns, [this](const auto& record, bool begins) {
       begins ? add(record.work, is_kernel(record)) : timeline_.add(record.work, is_kernel(record));
     });
   }
@@ -111,7 +116,7 @@ class StreamsSection final : public Section {
                      {"priority", "priority", Unit::text, 20},
                      {"non_blocking", "non-blocking", Unit::text, 30}};
     for (const auto& [key, times] : streams_) table.add(stream_row(trace, key, times));
-    if (!table.rows.empty()) drop_empty_columns(table);
+    drop_empty_columns(table);
     sort_rows(table, "busy_ns");
     if (timeline_.late_ns() != 0) {
       table.remarks = "Some records came too far out of order: part of their time is missing.\n";
@@ -182,8 +187,7 @@ class StreamsSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_streams_section(const SectionView&) {
-  return std::make_unique<StreamsSection>();
-}
+const SectionKind kStreamsSection{"streams", "work of each stream, and waits of one stream for another",
+                                  make_section<StreamsSection>, kStreamsSectionColumns};
 
 }  // namespace rangefinder

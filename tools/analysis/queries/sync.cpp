@@ -10,12 +10,15 @@
 #include <map>
 #include <tuple>
 
-#include "tools/analysis/queries/factories.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/tables/cells.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr Columns kSyncSectionColumns = kHostCallColumns | Column::launch_thread | Column::launch_path |
+                                        Column::launch_call | Column::range_times | Column::range_thread;
 
 /// Copies between host and device that block the caller until they are done. Copies within a device
 /// (cuMemcpyDtoD) return immediately.
@@ -40,23 +43,19 @@ class SyncSection final : public Section {
   void add(const SelectedRows& rows) override {
     const Holds& holds = rows.names().holds;
     const auto see = [this](const HostWork& host) { spans_[host.thread].add(host.start_ns, host.end_ns); };
-    const auto see_call = [&see](const auto& call, bool) { see(call.host); };
-    rows.ranges(kSyncColumns, [this](const RangeRecord& range, bool begins) {
+    rows.ranges(kSyncSectionColumns, [this](const RangeRecord& range, bool begins) {
       if (begins) spans_[range.thread].add(range.start_ns, range.end_ns);
     });
-    rows.launches(kSyncColumns, [&](const auto& call, bool) {
+    rows.launches(kSyncSectionColumns, [&](const auto& call, bool) {
       const LaunchRecord* const launch = launch_of(call);
       if (launch == nullptr) return;
       see(launch->host);
       if (copy_waits(launch->api)) add(launch->host, launch->api, true, holds);
     });
-    rows.each<SyncRecord>(kSyncColumns, [&](const SyncRecord& sync, bool) {
-      see(sync.host);
-      add(sync.host, sync.api, false, holds);
+    rows.other_calls(kSyncSectionColumns, [&]<typename Call>(const Call& call, bool) {
+      see(call.host);
+      if constexpr (std::is_same_v<Call, SyncRecord>) add(call.host, call.api, false, holds);
     });
-    rows.each<AllocRecord>(kSyncColumns, see_call);
-    rows.each<EventRecord>(kSyncColumns, see_call);
-    rows.each<CaptureRecord>(kSyncColumns, see_call);
   }
 
   std::vector<Table> tables(const SectionInput& input) override {
@@ -123,10 +122,8 @@ class SyncSection final : public Section {
       if (spans_.size() > 1) row.push_back(text_cell(thread_title(input.trace, key.thread)));
       table.add(std::move(row));
     }
-    if (table.rows.empty()) return table;
-    drop_empty_columns(table);
     sort_rows(table, "total_ns");
-    return table;
+    return without_empty_columns(std::move(table));
   }
 
   Table by_thread(const TraceNames& trace) const {
@@ -152,8 +149,7 @@ class SyncSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_sync_section(const SectionView&) {
-  return std::make_unique<SyncSection>();
-}
+const SectionKind kSyncSection{"sync", "where host threads waited for a GPU", make_section<SyncSection>,
+                               kSyncSectionColumns};
 
 }  // namespace rangefinder

@@ -22,25 +22,16 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/selection.h"
-#include "tools/analysis/queries/table_sections.h"
-#include "tools/analysis/tables/cells.h"
-#include "tools/analysis/tables/iteration_log.h"
-#include "tools/analysis/tables/layer_table.h"
-#include "tools/analysis/tables/module_table.h"
-#include "tools/analysis/tables/summed_bytes.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/iteration_log.h"
+#include "tools/analysis/queries/layer_table.h"
+#include "tools/analysis/queries/module_table.h"
+#include "tools/analysis/queries/section.h"
 
 namespace rangefinder {
 namespace {
 
 using PathSet = std::unordered_set<std::uint32_t>;
-
-/// `path` or one of its ancestors is in the set.
-bool is_within(const TraceTotals& trace, const PathSet& paths, std::uint32_t path) {
-  for (; path != 0; path = trace.parent_of(path)) {
-    if (paths.count(path) != 0) return true;
-  }
-  return false;
-}
 
 /// GPU time by pass of a training.
 struct Passes {
@@ -133,6 +124,7 @@ class TotalSection final : public Section {
     all_.add(rows);
     selected_.add(rows.in_range());
   }
+  void finish() override { all_.finish(); }
   /// An iteration's GPU time is that of all paths.
   [[nodiscard]] bool takes_all_ranges() const override { return true; }
 
@@ -168,9 +160,8 @@ class TotalSection final : public Section {
   }
 
  private:
-  [[nodiscard]] OfIterations of_iterations() {
+  [[nodiscard]] OfIterations of_iterations() const {
     OfIterations out;
-    all_.finish();
     for (const std::size_t i : all_.seen()) {
       if (all_.counts(i)) out.add(selected_.rows()[i], all_.rows()[i]);
     }
@@ -235,8 +226,11 @@ class TotalSection final : public Section {
 
 }  // namespace
 
-std::unique_ptr<Section> make_total_section(const SectionView& view) {
-  return std::make_unique<TotalSection>(view);
-}
+const SectionKind kTotalSection{"modules",
+                                "the paths that --range selects, as one row",
+                                make_section<TotalSection>,
+                                IterationLog::kColumns,
+                                true,
+                                true};
 
 }  // namespace rangefinder

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tools/analysis/tables/module_table.h"
+#include "tools/analysis/queries/module_table.h"
 
 namespace rangefinder {
 namespace {

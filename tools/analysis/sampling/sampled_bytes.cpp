@@ -3,18 +3,37 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "profiler/attribution/kernel_carry.h"
 #include "tools/analysis/model/selection.h"
-#include "tools/analysis/model/trace.h"
-#include "tools/analysis/read/trace_reader.h"
-#include "tools/analysis/sampling/sampled_bytes_error.h"
-#include "tools/analysis/sampling/sampled_bytes_held.h"
+#include "tools/analysis/sampling/inseparable.h"
 #include "tools/analysis/sampling/sampled_bytes_split.h"
 
 namespace rangefinder {
 namespace {
+
+// The 95 % quantile of Student's t with kDrawnReplicas degrees of freedom.
+constexpr double kDeviations = 2.2;
+// Factor on what moves when the jitter of times is added a second time.
+constexpr double kJitterPart = 1.5;
+// Factor on what unmixing moved between paths.
+constexpr double kModelPart = 0.1;
+// Factor on what work outside samples would move at its path's rate; the path has none of these bytes.
+constexpr double kUnsampledPart = 1.25;
+// Factor on the bytes estimated for lost samples.
+constexpr double kEstimatedPart = 0.25;
+// Variation of counters, clocks and cache state between runs.
+constexpr double kFloorPart = 0.01;
+
+double deviation_of(const SharedSum& sum) noexcept {
+  double squares = 0;
+  for (std::size_t k = 0; k < kDrawnReplicas; ++k) {
+    squares += (sum.replicas[k] - sum.bytes) * (sum.replicas[k] - sum.bytes);
+  }
+  return std::sqrt(squares / kDrawnReplicas);
+}
 
 // Sums of one path: first of its own work, later including all paths below it.
 struct PathSums {
@@ -51,14 +70,46 @@ void estimate_lost(PathSums& sums) {
   }
 }
 
+/// What work that has neither samples nor an estimate would move, and the error of the estimate.
+/// `mean_rate`: bytes per ns of all work, for paths without samples.
+double unsampled_bytes(const PathSums& path, std::size_t column, double mean_rate) noexcept {
+  const auto work = static_cast<double>(path.work_ns), overlap = static_cast<double>(path.overlap_ns);
+  const double rate = overlap > 0 ? path.sums[column].bytes / overlap : mean_rate;
+  return kUnsampledPart * std::max(0.0, work - overlap - static_cast<double>(path.estimated_ns)) * rate +
+         kEstimatedPart * static_cast<double>(path.estimated[column]);
+}
+
+/// The error bound of a path's sampled bytes.
+///
+///   replicas ──────────────┐  perturbed rates, times and shapes: bytes that leak to and from other paths
+///   time-shared ───────────┤  a part of what unmixing moved, in case the model is wrong
+///   work without samples ──┼─▶ error_bytes: holds for 95 % of all paths; smaller where bytes are estimated
+///   work that runs alone ──┤  what caches carry from one kernel to the next
+///   the counters' own ─────┘  a floor
+///
+/// Every part is computed from sums over the path and all paths below it. Bytes that leak between two
+/// children stay in the parent, so a parent's error is smaller than the sum of its children's errors.
+double error_bytes(const PathSums& path, std::size_t column, bool unmixed, double mean_rate) noexcept {
+  const SharedSum& sum = path.sums[column];
+  const double moved = unmixed ? std::abs(sum.bytes - sum.time_shared) : 0;
+  const double jitter_shift = unmixed ? std::abs(sum.replicas[kJitterReplica] - sum.bytes) : 0;
+  // Estimated bytes are derived from the measured ones and have the same relative error.
+  const double grown = sum.bytes > 0 ? 1 + static_cast<double>(path.estimated[column]) / sum.bytes : 1;
+  return grown * (kDeviations * deviation_of(sum) + kJitterPart * jitter_shift + kModelPart * moved +
+                  kFloorPart * sum.bytes) +
+         unsampled_bytes(path, column, mean_rate) + std::sqrt(path.squared_carry[column]);
+}
+
 class PathTable {
  public:
   /// `work`: by owner. All arguments must outlive the table.
-  PathTable(const HeldTrace& held, const SampleSplit& split, const std::vector<OwnerWork>& work)
-      : held_(held), split_(split), work_(work) {}
+  PathTable(const WorkGroups& groups, const UnmixedRates& rates, const SampleSplit& split,
+            const std::vector<OwnerWork>& work)
+      : work_groups_(groups), rates_(rates), split_(split), work_(work) {}
 
-  std::vector<SampledPath> rows() {
-    const WorkGroups& groups = held_.groups();
+  /// `inseparable`: positions in WorkGroups::paths() by group.
+  std::vector<SampledPath> rows(const std::vector<std::vector<std::uint32_t>>& inseparable) {
+    const WorkGroups& groups = work_groups_;
     own_.resize(groups.paths().size());
     for (std::size_t i = 0; i < own_.size(); ++i) own_[i] = own_sums(i);
     for (std::size_t o = 0; o < groups.owners().size(); ++o) {
@@ -72,7 +123,7 @@ class PathTable {
       estimate_lost(own);
     }
     set_mean_rates();
-    for (const std::vector<std::uint32_t>& group : held_.inseparable()) add_group(group);
+    for (const std::vector<std::uint32_t>& group : inseparable) add_group(group);
     std::vector<PathSums> inclusive = own_;
     // A parent always has a lower position than its children.
     for (std::size_t i = inclusive.size(); i-- > 1;) {
@@ -110,7 +161,7 @@ class PathTable {
     group.sum = bounded(all);
     for (std::size_t m = 0; m < members.size(); ++m) {
       PathSums& own = own_[members[m]];
-      group.paths.push_back(held_.groups().paths()[members[m]]);
+      group.paths.push_back(work_groups_.paths()[members[m]]);
       own.group = static_cast<std::uint32_t>(groups_.size());
       for (std::size_t c = 0; c < kSharedColumns; ++c) {
         for (std::size_t k = 0; k < kDrawnReplicas; ++k) {
@@ -141,24 +192,17 @@ class PathTable {
   BoundedColumns bounded(const PathSums& sums) const {
     BoundedColumns out;
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
-      const ErrorContext context{static_cast<SharedColumn>(c),
-                                 held_.rates().columns[c].unmixed,
-                                 sums.work_ns,
-                                 sums.overlap_ns,
-                                 sums.estimated_ns,
-                                 static_cast<double>(sums.estimated[c]),
-                                 mean_rates_[c],
-                                 sums.squared_carry[c]};
       out[c].bytes = sums.bytes[c] + sums.estimated[c];
       out[c].estimated_bytes = sums.estimated[c];
-      out[c].error_bytes = static_cast<std::uint64_t>(std::ceil(error_bytes(sums.sums[c], context)));
+      out[c].error_bytes = static_cast<std::uint64_t>(
+          std::ceil(error_bytes(sums, c, rates_.columns[c].unmixed, mean_rates_[c])));
     }
     return out;
   }
 
   SampledPath row_of(std::size_t i, const PathSums& inclusive) const {
     SampledPath row;
-    row.path = held_.groups().paths()[i];
+    row.path = work_groups_.paths()[i];
     row.inclusive = bounded(inclusive);
     row.exclusive = bounded(own_[i]);
     row.inseparable = own_[i].group;
@@ -182,7 +226,8 @@ class PathTable {
     }
   }
 
-  const HeldTrace& held_;
+  const WorkGroups& work_groups_;
+  const UnmixedRates& rates_;
   const SampleSplit& split_;
   const std::vector<OwnerWork>& work_;
   std::vector<PathSums> own_;
@@ -191,12 +236,12 @@ class PathTable {
 };
 
 /// Of the paths that `selection` shows.
-std::vector<SampledKernel> kernel_rows(const HeldTrace& held, const SampleSplit& split,
+std::vector<SampledKernel> kernel_rows(const WorkGroups& groups, const SampleSplit& split,
                                        const std::vector<OwnerWork>& work, const Selection* selection) {
   std::map<std::uint32_t, PathSums> rows;
   for (std::size_t o = 0; o < work.size(); ++o) {
-    const WorkGroups::Owner& owner = held.groups().owners()[o];
-    if (selection != nullptr && !selection->in_range(held.groups().paths()[owner.path])) continue;
+    const WorkGroups::Owner& owner = groups.owners()[o];
+    if (selection != nullptr && !selection->in_range(groups.paths()[owner.path])) continue;
     PathSums& row = rows[owner.name];
     const SampleSplit::Owner& part = split.owners()[o];
     for (std::size_t c = 0; c < kSharedColumns; ++c) {
@@ -220,6 +265,21 @@ std::vector<SampledKernel> kernel_rows(const HeldTrace& held, const SampleSplit&
   return out;
 }
 
+TimeNs length_inside(TimeNs start, TimeNs end, const SampleWindow& window) noexcept {
+  return std::max<TimeNs>(0, std::min(end, window.to_ns) - std::max(start, window.from_ns));
+}
+
+double part_of_line(const LineSums& line, const SampleWindow& window) noexcept {
+  if (line.from_ns >= window.from_ns && line.to_ns <= window.to_ns) return 1;
+  if (line.to_ns <= line.from_ns) return 0;
+  return static_cast<double>(length_inside(line.from_ns, line.to_ns, window)) /
+         static_cast<double>(line.to_ns - line.from_ns);
+}
+
+std::uint64_t part_of(std::uint64_t count, double part) noexcept {
+  return part >= 1 ? count : static_cast<std::uint64_t>(std::llround(static_cast<double>(count) * part));
+}
+
 }  // namespace
 
 std::string_view sharing_method_name(SharingMethod method) noexcept {
@@ -231,70 +291,91 @@ std::optional<double> BoundedBytes::error_pct() const noexcept {
   return 100.0 * static_cast<double>(error_bytes) / static_cast<double>(bytes);
 }
 
-std::optional<double> SampledPath::worst_error_pct() const noexcept {
-  std::optional<double> worst;
-  for (const BoundedBytes& column : inclusive) {
-    if (column.bytes == 0 || 100 * column.bytes < inclusive[kSharedL2].bytes) continue;
-    worst = std::max(worst.value_or(0), *column.error_pct());
-  }
-  return worst;
-}
-
 const SampledPath* SampledTotals::find(std::uint32_t path) const noexcept {
   const auto row = std::lower_bound(paths.begin(), paths.end(), path,
                                     [](const SampledPath& a, std::uint32_t id) { return a.path < id; });
   return row != paths.end() && row->path == path ? &*row : nullptr;
 }
 
-struct SampledTrace::Impl {
-  HeldTrace held;
-  const Selection* selection;
-};
-
-SampledTrace::SampledTrace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-SampledTrace::SampledTrace(SampledTrace&&) noexcept = default;
-SampledTrace& SampledTrace::operator=(SampledTrace&&) noexcept = default;
-SampledTrace::~SampledTrace() = default;
-
-std::optional<SampledTrace> SampledTrace::load(Trace& trace, const Selection* selection) {
-  return load(
-      [&trace](const RecordVisitor& visit) {
-        trace.each_chunk([&visit](const Chunk& chunk) {
-          for (const Chunk::OtherLine& other : chunk.others) visit(other.line);
-          chunk.work_and_samples(kColumns, [&visit](const auto& record) { visit(Line(record)); });
-        });
-      },
-      selection);
+std::optional<SampledTrace> SampledTrace::load(Trace& trace, const Selection* selection,
+                                               std::size_t max_kept) {
+  SampledTrace out(trace, selection, max_kept);
+  if (out.sums_.lines.empty()) return std::nullopt;
+  return out;
 }
 
-std::optional<SampledTrace> SampledTrace::load(RecordReader reader, const Selection* selection) {
-  auto impl = std::make_unique<Impl>(HeldTrace(std::move(reader), selection), selection);
-  if (!impl->held.any_samples()) return std::nullopt;
-  return SampledTrace(std::move(impl));
+SampledTrace::SampledTrace(Trace& trace, const Selection* selection, std::size_t max_kept)
+    : trace_(&trace), selection_(selection), max_kept_(max_kept), groups_(selection) {
+  sums_ = read_sampled(trace, groups_, [this](SampleBlock&& block) { keep(std::move(block)); });
+  if (sums_.lines.empty()) return;
+  InseparablePaths inseparable(groups_);
+  for (const SampleBlock& block : blocks_) inseparable.add(block);
+  inseparable_ = inseparable.groups();
+  rates_ = unmix(blocks_, groups_.mean_durations(), background_of(blocks_, sums_.lines));
+}
+
+void SampledTrace::keep(SampleBlock&& block) {
+  if (seen_++ % stride_ != 0) return;
+  kept_ += block.samples.size() + block.work.size() / 2;
+  blocks_.push_back(std::move(block));
+  while (kept_ > max_kept_ && blocks_.size() > 1) {
+    stride_ *= 2;
+    kept_ = 0;
+    std::vector<SampleBlock> kept;
+    for (std::size_t i = 0; i < blocks_.size(); i += 2) {
+      kept_ += blocks_[i].samples.size() + blocks_[i].work.size() / 2;
+      kept.push_back(std::move(blocks_[i]));
+    }
+    blocks_ = std::move(kept);
+  }
+}
+
+std::vector<OwnerWork> SampledTrace::work_in(const SampleWindow& window) const {
+  const bool is_all = window.from_ns == INT64_MIN && window.to_ns == INT64_MAX;
+  return is_all && sums_.gaps.none() ? sums_.owner_work : owner_work(*trace_, groups_, sums_.gaps, window);
+}
+
+void SampledTrace::add_lines(const SampleWindow& window, SampleTotals& totals) const {
+  totals.late_work += sums_.late_work;
+  for (const LineSums& line : sums_.lines) {
+    const double part = part_of_line(line, window);
+    totals.idle_samples += part_of(line.idle_samples, part);
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      const std::uint64_t idle = part_of(line.idle_units[kSharedSampleColumns[c]], part) * kSampleUnitBytes;
+      totals.bytes[c] += idle;
+      totals.unattributed[c] += idle;
+    }
+    for (std::size_t c = kSamplePcieRead; c <= kSampleNvlinkTransmitted; ++c) {
+      totals.link_bytes[c] += part_of(line.link_units[c], part) * kSampleUnitBytes;
+    }
+  }
 }
 
 SampledTotals SampledTrace::totals() const {
-  const Selection* const selection = impl_->selection;
-  return selection == nullptr ? totals(SampleWindow{})
-                              : totals(selection->window(), selection->sample_window());
+  return selection_ == nullptr ? totals(SampleWindow{})
+                               : totals(selection_->window(), selection_->sample_window());
 }
 
 SampledTotals SampledTrace::totals(const SampleWindow& window, const SampleWindow& rest) const {
-  const HeldTrace& held = impl_->held;
-  SampleSplit split(held.rates(), held.groups(), window, rest);
-  held.for_each_block([&](const SampleBlock& block) { split.add(block); });
+  SampleSplit split(rates_, groups_, window, rest);
+  if (stride_ == 1) {
+    for (const SampleBlock& block : blocks_) split.add(block);
+  } else {
+    WorkGroups groups = groups_;
+    static_cast<void>(read_sampled(*trace_, groups, [&split](SampleBlock&& block) { split.add(block); }));
+  }
 
   SampledTotals out;
   out.samples = split.totals();
-  held.add_lines(rest, out.samples);
-  out.truth = held.truth();
-  const std::vector<OwnerWork> work = held.owner_work(window);
-  PathTable table(held, split, work);
-  out.paths = table.rows();
+  add_lines(rest, out.samples);
+  out.truth = sums_.truth;
+  const std::vector<OwnerWork> work = work_in(window);
+  PathTable table(groups_, rates_, split, work);
+  out.paths = table.rows(inseparable_);
   out.inseparable = table.take_groups();
-  out.kernels = kernel_rows(held, split, work, impl_->selection);
+  out.kernels = kernel_rows(groups_, split, work, selection_);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
-    const ColumnRates& column = held.rates().columns[c];
+    const ColumnRates& column = rates_.columns[c];
     out.sharing[c] = {column.unmixed ? SharingMethod::unmixed : SharingMethod::time_shared, column.lag_ns,
                       column.held_back_ratio};
   }

@@ -2,7 +2,7 @@
 //
 // Bytes per path from the hardware samples of a trace, with an error bound.
 //
-//   trace ─▶ SampledTrace::load ─▶ rates of (path, kernel) groups     (unmix.h)
+//   trace ─▶ SampledTrace::load ─▶ rates of (path, kernel) groups     (sampled_bytes_source.h, unmix.h)
 //                  └─ totals(window) ─▶ each sample's bytes over the work it overlaps, in
 //                                       proportion to overlap times rate ─▶ SampledTotals
 //
@@ -11,29 +11,25 @@
 // the rate of its path inside samples. Each column is time-shared unless its rates predict held-back samples
 // better; ColumnSharing reports the method. CopyTruth compares the result with copies of known size.
 //
-// Reads the trace once, and again in totals() if it is too large for memory. Throws Missing as trace_reader
-// does.
+// Blocks of samples and work are kept for the fit, and for the attribution if all of them fit in memory.
+// Above kMaxKept samples, or twice as many pieces of work, every second block is dropped, repeatedly. The
+// rates then come from the blocks that remain, spread over the trace, and totals() reads it again.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "profiler/attribution/sample_sharing.h"
-#include "schema/read_line.h"
-#include "schema/record.h"
-#include "tools/analysis/model/columns.h"
-#include "tools/analysis/read/sample_window.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/sampling/sampled_bytes_groups.h"
+#include "tools/analysis/sampling/sampled_bytes_source.h"
+#include "tools/analysis/sampling/unmix.h"
 
 namespace rangefinder {
-
-class Selection;
-class Trace;
 
 enum class SharingMethod : std::uint8_t { time_shared, unmixed };
 
@@ -67,10 +63,6 @@ struct SampledPath {
 
   /// Number of its group in SampledTotals::inseparable, from 1; 0: none, its own bytes can be separated.
   std::uint32_t inseparable = 0;
-
-  /// Largest error_pct of the inclusive columns, for tables with one figure per row; absent if no column has
-  /// bytes. Ignores columns below 1 % of the row's L2 bytes; their own error_pct reports their error.
-  [[nodiscard]] std::optional<double> worst_error_pct() const noexcept;
 };
 
 /// Bytes by kernel name; name 0: copies and memsets.
@@ -108,35 +100,43 @@ struct SampledTotals {
   [[nodiscard]] const SampledPath* find(std::uint32_t path) const noexcept;
 };
 
-using RecordVisitor = std::function<void(const Line&)>;
-/// Passes all records of a trace to a visitor, the same ones in each call.
-using RecordReader = std::function<void(const RecordVisitor&)>;
-
 /// A trace with fitted rates, ready to attribute its samples. Not thread-safe.
 class SampledTrace {
  public:
-  /// nullopt: the trace holds no samples. The trace must not change while the object is in use. `selection`:
-  /// whose work totals() reports, after it has seen the trace; rates are fitted to the whole trace. nullptr:
-  /// all.
-  /// `trace` has kColumns.
-  static constexpr Columns kColumns = kAllWork | Column::samples | Column::order;
-  [[nodiscard]] static std::optional<SampledTrace> load(Trace& trace, const Selection* selection = nullptr);
-  [[nodiscard]] static std::optional<SampledTrace> load(RecordReader reader,
-                                                        const Selection* selection = nullptr);
-  SampledTrace(SampledTrace&&) noexcept;
-  SampledTrace& operator=(SampledTrace&&) noexcept;
-  ~SampledTrace();
+  static constexpr Columns kColumns = kSampledColumns;
+  static constexpr std::size_t kMaxKept = std::size_t{1} << 21;
+  /// nullopt: the trace holds no samples. `trace` has kColumns; it and its files must not change while the
+  /// object is in use. `selection`: whose work totals() reports, after it has seen the trace; rates are
+  /// fitted to the whole trace. nullptr: all.
+  [[nodiscard]] static std::optional<SampledTrace> load(Trace& trace, const Selection* selection = nullptr,
+                                                        std::size_t max_kept = kMaxKept);
 
   /// In the time that the selection covers.
   [[nodiscard]] SampledTotals totals() const;
   [[nodiscard]] SampledTotals totals(const SampleWindow& window) const { return totals(window, window); }
+  [[nodiscard]] const UnmixedRates& rates() const noexcept { return rates_; }
 
  private:
-  struct Impl;
+  SampledTrace(Trace& trace, const Selection* selection, std::size_t max_kept);
+  void keep(SampleBlock&& block);
   /// Work in `window`, bytes without work in `rest`.
   [[nodiscard]] SampledTotals totals(const SampleWindow& window, const SampleWindow& rest) const;
-  explicit SampledTrace(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  [[nodiscard]] std::vector<OwnerWork> work_in(const SampleWindow& window) const;
+  /// Adds the sums of samples lines (idle samples, links), each by the part of its time in the window.
+  void add_lines(const SampleWindow& window, SampleTotals& totals) const;
+
+  Trace* trace_;
+  const Selection* selection_;
+  std::size_t max_kept_;
+  WorkGroups groups_;
+  std::vector<SampleBlock> blocks_;
+  std::size_t kept_ = 0;    // samples, plus half the pieces of work, in blocks_
+  std::size_t stride_ = 1;  // one of stride_ blocks is kept
+  std::size_t seen_ = 0;    // blocks so far
+  SampledSums sums_;
+  UnmixedRates rates_;
+  /// Paths that samples cannot distinguish: positions in WorkGroups::paths() by group.
+  std::vector<std::vector<std::uint32_t>> inseparable_;
 };
 
 }  // namespace rangefinder

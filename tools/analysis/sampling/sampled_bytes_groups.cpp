@@ -79,14 +79,14 @@ std::uint32_t WorkGroups::group_of(Repeated& repeated, std::uint64_t range) {
   return group;
 }
 
-OrderedWork WorkGroups::number(const GpuWork& work, std::uint32_t name, std::uint32_t what) {
+OrderedWork WorkGroups::ordered(const GpuWork& work, std::uint32_t name, std::uint32_t what) {
   const bool selected = selection_ == nullptr || selection_->counts(work, name);
-  const OrderedWork ordered{streams_.begin_of(work), work.end_ns, owner_at(work.path, name, selected),
-                            group_of(repeated_at({work.gpu, work.path, name, what}), work.range)};
-  if (ordered.kind >= durations_.size()) durations_.resize(std::size_t{ordered.kind} + 1);
-  durations_[ordered.kind].ns += static_cast<double>(ordered.end_ns - ordered.start_ns);
-  durations_[ordered.kind].count += 1;
-  return ordered;
+  const OrderedWork out{streams_.begin_of(work), work.end_ns, owner_at(work.path, name, selected),
+                        group_of(repeated_at({work.gpu, work.path, name, what}), work.range)};
+  if (out.kind >= durations_.size()) durations_.resize(std::size_t{out.kind} + 1);
+  durations_[out.kind].ns += static_cast<double>(out.end_ns - out.start_ns);
+  durations_[out.kind].count += 1;
+  return out;
 }
 
 std::vector<double> WorkGroups::mean_durations() const {
@@ -97,33 +97,33 @@ std::vector<double> WorkGroups::mean_durations() const {
   return means;
 }
 
-OrderedWork WorkGroups::number(const KernelRecord& kernel) {
-  return number(kernel.work, kernel.name, kernel.config);
+OrderedWork WorkGroups::ordered(const KernelRecord& kernel) {
+  return ordered(kernel.work, kernel.name, kernel.config);
 }
 
-OrderedWork WorkGroups::number(const MemcpyRecord& copy) {
+OrderedWork WorkGroups::ordered(const MemcpyRecord& copy) {
   // Copies of similar size between the same memories move bytes at a similar rate.
   const auto size = static_cast<std::uint32_t>(std::bit_width(copy.bytes));
   OrderedWork work =
-      number(copy.work, 0,
-             static_cast<std::uint32_t>(copy.kind) << 24 | static_cast<std::uint32_t>(copy.source) << 16 |
-                 static_cast<std::uint32_t>(copy.destination) << 8 | size);
+      ordered(copy.work, 0,
+              static_cast<std::uint32_t>(copy.kind) << 24 | static_cast<std::uint32_t>(copy.source) << 16 |
+                  static_cast<std::uint32_t>(copy.destination) << 8 | size);
   set_known_traffic(work, copy, l2_sizes_.of(copy.work.gpu));
   return work;
 }
 
-OrderedWork WorkGroups::number(const MemsetRecord& memset) {
+OrderedWork WorkGroups::ordered(const MemsetRecord& memset) {
   constexpr std::uint32_t kMemset = 0xFF;
-  OrderedWork work = number(memset.work, 0,
-                            kMemset << 24 | static_cast<std::uint32_t>(memset.memory) << 8 |
-                                static_cast<std::uint32_t>(std::bit_width(memset.bytes)));
+  OrderedWork work = ordered(memset.work, 0,
+                             kMemset << 24 | static_cast<std::uint32_t>(memset.memory) << 8 |
+                                 static_cast<std::uint32_t>(std::bit_width(memset.bytes)));
   set_known_traffic(work, memset, l2_sizes_.of(memset.work.gpu));
   return work;
 }
 
-OrderedWork WorkGroups::number(const GraphRecord& graph) {
+OrderedWork WorkGroups::ordered(const GraphRecord& graph) {
   constexpr std::uint32_t kGraph = 0xFE;
-  return number(graph.work, 0, kGraph << 24 | (graph.work.graph & 0xFFFFFF));
+  return ordered(graph.work, 0, kGraph << 24 | (graph.work.graph & 0xFFFFFF));
 }
 
 }  // namespace rangefinder

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <tuple>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -48,13 +48,21 @@ class WorkGroups {
   void add(const PathRecord& path);
   /// Call it before the first record of that GPU, or its large copies are not known traffic.
   void add(const GpuRecord& gpu) { l2_sizes_.set(gpu.id, gpu.l2_bytes); }
-  /// Call it in the order of the trace. Work starts when its stream's earlier work has ended (StreamOrder).
-  [[nodiscard]] OrderedWork number(const KernelRecord& kernel);
-  [[nodiscard]] OrderedWork number(const MemcpyRecord& copy);
-  [[nodiscard]] OrderedWork number(const MemsetRecord& memset);
-  [[nodiscard]] OrderedWork number(const GraphRecord& graph);
+  /// Calls see(GPU, OrderedWork, whether the record names this GPU) if the work is timed. Call it in the
+  /// order of the trace. Work starts when its stream's earlier work has ended (StreamOrder).
+  template <typename Record, typename See>
+  void number(const Record& record, See&& see) {
+    if (!is_timed(record.work)) return;
+    see(record.work.gpu, ordered(record), true);
+    // A copy between GPUs moves bytes on both, but its record names only one.
+    if constexpr (std::is_same_v<Record, MemcpyRecord>) {
+      MemcpyRecord there = record;
+      there.work.gpu = record.work.gpu == record.source_gpu ? record.destination_gpu : record.source_gpu;
+      if (record.kind == CopyKind::PtoP && there.work.gpu != record.work.gpu)
+        see(there.work.gpu, ordered(there), false);
+    }
+  }
 
-  [[nodiscard]] std::size_t groups() const noexcept { return groups_; }
   /// Mean duration of each group's work so far, in ns; 0 without work.
   [[nodiscard]] std::vector<double> mean_durations() const;
   [[nodiscard]] const std::vector<Owner>& owners() const noexcept { return owners_; }
@@ -73,7 +81,11 @@ class WorkGroups {
     std::uint32_t launches = 0;                      // in that range, less 1
     std::array<std::uint32_t, kMaxPlaces> groups{};  // by launch number in the range; 0: none yet
   };
-  OrderedWork number(const GpuWork& work, std::uint32_t name, std::uint32_t what);
+  OrderedWork ordered(const KernelRecord& kernel);
+  OrderedWork ordered(const MemcpyRecord& copy);
+  OrderedWork ordered(const MemsetRecord& memset);
+  OrderedWork ordered(const GraphRecord& graph);
+  OrderedWork ordered(const GpuWork& work, std::uint32_t name, std::uint32_t what);
   std::uint32_t path_at(std::uint32_t path);
   std::uint32_t owner_at(std::uint32_t path, std::uint32_t name, bool selected);
   Repeated& repeated_at(GroupKey key);

@@ -2,9 +2,26 @@
 #include "tools/analysis/sampling/sampled_bytes_source.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "profiler/attribution/sample_order.h"
+#include "profiler/attribution/sample_sweep.h"
+#include "tools/analysis/model/trace.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr std::size_t kMaxPending = std::size_t{1} << 22;
+constexpr std::size_t kMaxGaps = std::size_t{1} << 20;
+// Sampling intervals differ slightly from the requested one: a smaller part is no loss.
+constexpr double kMinPart = 0.02;
+
+/// In floating point, because damaged times must not overflow.
+double length(TimeNs from_ns, TimeNs to_ns) noexcept {
+  return static_cast<double>(to_ns) - static_cast<double>(from_ns);
+}
 
 /// Rates of one GPU's samples in one column: all of them, and those without work.
 struct RateLists {
@@ -34,91 +51,168 @@ RateLists rates_of(const std::vector<SampleBlock>& blocks, std::uint32_t gpu, st
   return lists;
 }
 
+template <typename See>
+void read_work(Trace& trace, WorkGroups& groups, See&& see) {
+  groups.start_again();
+  trace.each_chunk([&](const Chunk& chunk) {
+    for (const Chunk::OtherLine& other : chunk.others) {
+      if (const auto* const path = std::get_if<PathRecord>(&other.line)) groups.add(*path);
+      if (const auto* const gpu = std::get_if<GpuRecord>(&other.line)) groups.add(*gpu);
+    }
+    chunk.work_and_samples(kSampledColumns, see);
+  });
+}
+
+class SampledSource {
+ public:
+  using OnBlock = std::function<void(SampleBlock&&)>;
+  /// Both must outlive the source.
+  SampledSource(WorkGroups& groups, const OnBlock& on_block) : groups_(groups), on_block_(on_block) {}
+
+  template <typename Work>
+  void take(const Work& record) {
+    groups_.number(record, [&](std::uint32_t gpu, const OrderedWork& work, bool is_own) {
+      if constexpr (std::is_same_v<Work, MemcpyRecord>) {
+        if (is_own) truth_.add(record);
+      }
+      add(gpu, work, is_own);
+    });
+  }
+
+  void take(const SamplesRecord& samples) {
+    sums_.lines.push_back(line_of(samples));
+    line_ends_[samples.gpu] = sums_.lines.back().to_ns;
+    sums_.gaps.add(samples);
+    order_.add(samples);
+    if (const auto until = order_.crowded_until()) settle(*until);
+  }
+
+  SampledSums finish() {
+    settle(INT64_MAX);
+    sums_.owner_work.resize(groups_.owners().size());
+    sums_.truth = truth_.truth();
+    return std::move(sums_);
+  }
+
+ private:
+  void add(std::uint32_t gpu, const OrderedWork& work, bool is_own) {
+    if (is_own && work.end_ns > work.start_ns) {
+      if (work.path >= sums_.owner_work.size()) sums_.owner_work.resize(std::size_t{work.path} + 1);
+      sums_.owner_work[work.path].ns += static_cast<std::uint64_t>(work.end_ns - work.start_ns);
+      ++sums_.owner_work[work.path].count;
+    }
+    if (!order_.add(gpu, work)) ++sums_.late_work;
+    if (const auto until = order_.crowded_until()) settle(*until);
+  }
+
+  [[nodiscard]] LineSums line_of(const SamplesRecord& samples) const {
+    const auto end = line_ends_.find(samples.gpu);
+    const bool first = end == line_ends_.end();
+    LineSums line;
+    line.gpu = samples.gpu;
+    line.to_ns = samples.runs.empty() ? (first ? 0 : end->second) : samples.runs.back().end_ns;
+    const TimeNs first_ns = samples.runs.empty() ? line.to_ns : samples.runs.front().start_ns;
+    line.from_ns = first ? first_ns : std::min(end->second, line.to_ns);
+    line.idle_samples = samples.idle_samples;
+    line.idle_units = samples.idle_units;
+    for (std::size_t c = kSamplePcieRead; c <= kSampleNvlinkTransmitted; ++c) {
+      line.link_units[c] = samples.idle_units[c];
+      for (const std::uint32_t value : samples.columns[c]) line.link_units[c] += value;
+    }
+    return line;
+  }
+
+  void settle(TimeNs until_ns) {
+    order_.advance(until_ns, [this](const SampleBatch& batch) {
+      sweep_.run(batch, 0, 0, [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
+        truth_.add_sample(batch, sample, overlaps);
+      });
+      std::vector<SampleBlock> blocks;
+      append_blocks(blocks, batch, known_.share(batch));
+      for (SampleBlock& block : blocks) on_block_(std::move(block));
+    });
+    truth_.settle(until_ns);
+  }
+
+  WorkGroups& groups_;
+  const OnBlock& on_block_;
+  SampleOrder order_{kMaxPending};
+  SampleSweep sweep_;
+  KnownTraffic known_;
+  TruthCopies truth_;
+  std::map<std::uint32_t, TimeNs> line_ends_;  // end of the latest line, by GPU
+  SampledSums sums_;
+};
+
 }  // namespace
 
-SampledSource::SampledSource(WorkGroups& groups, OnBlock on_block, std::size_t max_pending)
-    : groups_(groups), on_block_(std::move(on_block)), order_(max_pending) {}
-
-void SampledSource::add(std::uint32_t gpu, const OrderedWork& work, bool count_time) {
-  if (count_time && work.end_ns > work.start_ns) {
-    if (work.path >= owner_work_.size()) owner_work_.resize(std::size_t{work.path} + 1);
-    owner_work_[work.path].ns += static_cast<std::uint64_t>(work.end_ns - work.start_ns);
-    ++owner_work_[work.path].count;
-    if (keeps_work_) work_.push_back({work, gpu});
+void SampleGaps::add(const SamplesRecord& samples) {
+  Last& last = last_[samples.gpu];
+  double sampled_ns = 0, count = 0;
+  for (const SampleRun& run : samples.runs) {
+    sampled_ns += length(run.start_ns, run.end_ns);
+    count += run.count;
   }
-  if (!order_.add(gpu, work)) ++late_work_;
-  if (const auto until = order_.crowded_until()) settle(*until);
-}
+  if (count > 0) last.interval_ns = sampled_ns / count;
+  last.idle_ns += static_cast<double>(samples.idle_samples) * last.interval_ns;
+  if (samples.runs.empty()) return;
 
-void SampledSource::take(const KernelRecord& kernel) {
-  if (is_timed(kernel.work)) add(kernel.work.gpu, groups_.number(kernel));
-}
-
-void SampledSource::take(const MemcpyRecord& copy) {
-  if (!is_timed(copy.work)) return;
-  truth_.add(copy);
-  add(copy.work.gpu, groups_.number(copy));
-  // A copy between GPUs moves bytes on both, but its record names only one.
-  const std::uint32_t other = copy.work.gpu == copy.source_gpu ? copy.destination_gpu : copy.source_gpu;
-  if (copy.kind != CopyKind::PtoP || other == copy.work.gpu) return;
-  MemcpyRecord there = copy;
-  there.work.gpu = other;
-  add(other, groups_.number(there), false);
-}
-
-void SampledSource::take(const MemsetRecord& memset) {
-  if (is_timed(memset.work)) add(memset.work.gpu, groups_.number(memset));
-}
-
-void SampledSource::take(const GraphRecord& graph) {
-  if (is_timed(graph.work)) add(graph.work.gpu, groups_.number(graph));
-}
-
-void SampledSource::take(const SamplesRecord& samples) {
-  auto end = std::find_if(line_ends_.begin(), line_ends_.end(),
-                          [&](const auto& entry) { return entry.first == samples.gpu; });
-  LineSums line;
-  line.gpu = samples.gpu;
-  line.to_ns =
-      samples.runs.empty() ? (end == line_ends_.end() ? 0 : end->second) : samples.runs.back().end_ns;
-  const TimeNs first_ns = samples.runs.empty() ? line.to_ns : samples.runs.front().start_ns;
-  line.from_ns = end == line_ends_.end() ? first_ns : std::min(end->second, line.to_ns);
-  line.idle_samples = samples.idle_samples;
-  line.idle_units = samples.idle_units;
-  for (std::size_t c = kSamplePcieRead; c <= kSampleNvlinkTransmitted; ++c) {
-    line.link_units[c] = samples.idle_units[c];
-    for (const std::uint32_t value : samples.columns[c]) line.link_units[c] += value;
+  std::vector<Gap> found;
+  double gaps_ns = 0;
+  for (const SampleRun& run : samples.runs) {
+    const double gap_ns = last.any ? length(last.end_ns, run.start_ns) : 0;
+    if (gap_ns > last.interval_ns / 2) {
+      found.push_back({last.end_ns, run.start_ns});
+      gaps_ns += gap_ns;
+    }
+    // Never moves back, even in a damaged trace: gaps must stay sorted and disjoint.
+    last.end_ns = last.any ? std::max(last.end_ns, run.end_ns) : run.end_ns;
+    last.any = true;
   }
-  lines_.push_back(line);
-  gaps_.add(samples);
-  if (end == line_ends_.end()) {
-    line_ends_.emplace_back(samples.gpu, line.to_ns);
-  } else {
-    end->second = line.to_ns;
-  }
-  order_.add(samples);
-  if (const auto until = order_.crowded_until()) settle(*until);
+  const double lost_ns = gaps_ns - last.idle_ns;
+  last.idle_ns = 0;
+  if (lost_ns < last.interval_ns || lost_ns < kMinPart * gaps_ns || count_ + found.size() > kMaxGaps) return;
+  count_ += found.size();
+  std::vector<Gap>& gaps = gaps_[samples.gpu];
+  gaps.insert(gaps.end(), found.begin(), found.end());
 }
 
-void SampledSource::settle(TimeNs until_ns) {
-  order_.advance(until_ns, [this](const SampleBatch& batch) {
-    sweep_.run(batch, 0, 0, [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
-      truth_.add_sample(batch, sample, overlaps);
-    });
-    std::vector<SampleBlock> blocks;
-    append_blocks(blocks, batch, known_.share(batch));
-    for (SampleBlock& block : blocks) on_block_(std::move(block));
+std::uint64_t SampleGaps::lost_ns(std::uint32_t gpu, TimeNs from_ns, TimeNs to_ns) const noexcept {
+  const auto known = gaps_.find(gpu);
+  if (known == gaps_.end()) return 0;
+  const std::vector<Gap>& gaps = known->second;
+  std::uint64_t lost = 0;
+  for (auto gap = std::upper_bound(gaps.begin(), gaps.end(), from_ns,
+                                   [](TimeNs at, const Gap&one) { return at < one.end_ns; });
+       gap != gaps.end() && gap->start_ns < to_ns; ++gap) {
+    const TimeNs start = std::max(from_ns, gap->start_ns), end = std::min(to_ns, gap->end_ns);
+    if (end > start) lost += static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start);
+  }
+  return lost;
+}
+
+SampledSums read_sampled(Trace& trace, WorkGroups& groups,
+                         const std::function<void(SampleBlock&&)>& on_block) {
+  SampledSource source(groups, on_block);
+  read_work(trace, groups, [&source](const auto& record) { source.take(record); });
+  return source.finish();
+}
+
+std::vector<OwnerWork> owner_work(Trace& trace, WorkGroups groups, const SampleGaps& gaps,
+                                  const SampleWindow& window) {
+  std::vector<OwnerWork> inside(groups.owners().size());
+  const auto add = [&](std::uint32_t gpu, const OrderedWork& work, bool is_own) {
+    if (!is_own || work.end_ns <= work.start_ns) return;
+    const TimeNs start = std::max(work.start_ns, window.from_ns), end = std::min(work.end_ns, window.to_ns);
+    OwnerWork& owner = inside[work.path];
+    owner.ns += static_cast<std::uint64_t>(std::max<TimeNs>(0, end - start));
+    owner.lost_ns += gaps.lost_ns(gpu, start, end);
+    if (work.start_ns >= window.from_ns && work.start_ns < window.to_ns) ++owner.count;
+  };
+  read_work(trace, groups, [&](const auto& record) {
+    if constexpr (requires { record.work; }) groups.number(record, add);
   });
-  truth_.settle(until_ns);
-}
-
-void SampledSource::finish() {
-  settle(INT64_MAX);
-}
-
-void SampledSource::forget_work() {
-  keeps_work_ = false;
-  work_ = {};
+  return inside;
 }
 
 BackgroundRates background_of(const std::vector<SampleBlock>& blocks, const std::vector<LineSums>& lines) {

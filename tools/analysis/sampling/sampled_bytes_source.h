@@ -2,7 +2,7 @@
 //
 // Sorts the work and samples of a trace by time and cuts them into blocks.
 //
-//   PathRecord, KernelRecord, …, SamplesRecord ─▶ take ─▶ SampleOrder ─▶ SampleBlock ─▶ `on_block`
+//   Trace ─▶ PathRecord, KernelRecord, …, SamplesRecord ─▶ SampleOrder ─▶ SampleBlock ─▶ `on_block`
 //
 // Also sums what needs no attribution: work by owner, idle samples, links, copies of known size. A trace of
 // up to a few million samples and pieces of work is sorted as a whole, so no record is late. A longer trace
@@ -10,20 +10,21 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <utility>
+#include <map>
 #include <vector>
 
-#include "profiler/attribution/sample_order.h"
 #include "profiler/attribution/sample_truth.h"
 #include "schema/record.h"
-#include "tools/analysis/sampling/sampled_bytes_gaps.h"
+#include "tools/analysis/model/columns.h"
+#include "tools/analysis/model/selection.h"
 #include "tools/analysis/sampling/sampled_bytes_groups.h"
 #include "tools/analysis/sampling/unmix_blocks.h"
 
 namespace rangefinder {
+
+class Trace;
 
 /// The sums of one samples line, over the time since the previous line.
 struct LineSums {
@@ -39,60 +40,57 @@ struct OwnerWork {
   std::uint64_t ns = 0;       ///< durations, summed
   std::uint64_t count = 0;    ///< pieces of work
   std::uint64_t lost_ns = 0;  ///< part of ns while samples were lost
-  bool operator==(const OwnerWork&) const = default;
 };
 
-class SampledSource {
+/// The time in which samples of a trace were lost: gaps between samples that idle samples do not explain.
+///
+///   SamplesRecord ─▶ add ─▶ gaps of lines that lack samples ─▶ lost_ns(gpu, work's start, its end)
+///
+/// A line covers about 0.1 s. It has the number of idle samples that it omits, not their places. Work is not
+/// affected: almost nothing runs in an idle sample, so work in a gap of such a line was in a lost one.
+class SampleGaps {
  public:
-  using OnBlock = std::function<void(SampleBlock&&)>;
-  /// `groups` must outlive the source.
-  SampledSource(WorkGroups& groups, OnBlock on_block, std::size_t max_pending = std::size_t{1} << 22);
-
-  void take(const PathRecord& path) { groups_.add(path); }
-  void take(const GpuRecord& gpu) { groups_.add(gpu); }
-  void take(const KernelRecord& kernel);
-  void take(const MemcpyRecord& copy);
-  void take(const MemsetRecord& memset);
-  void take(const GraphRecord& graph);
-  void take(const SamplesRecord& samples);
-  template <typename Other>
-  void take(const Other&) {}
-  void finish();
-
-  [[nodiscard]] bool any_samples() const noexcept { return !lines_.empty(); }
-  [[nodiscard]] const std::vector<LineSums>& lines() const noexcept { return lines_; }
-  [[nodiscard]] std::uint64_t late_work() const noexcept { return late_work_; }
-  [[nodiscard]] const CopyTruth& truth() const noexcept { return truth_.truth(); }
-  /// All timed work; `path` is the owner. In order of arrival.
-  struct Work {
-    OrderedWork work;
-    std::uint32_t gpu;
-  };
-  [[nodiscard]] const std::vector<Work>& work() const noexcept { return work_; }
-  [[nodiscard]] const SampleGaps& gaps() const noexcept { return gaps_; }
-  /// Releases work() and keeps no more of it, for a trace that is too long.
-  void forget_work();
-  /// All timed work by owner.
-  [[nodiscard]] const std::vector<OwnerWork>& owner_work() const noexcept { return owner_work_; }
+  /// Call it in the order of the trace. Keeps at most 1 M gaps; later ones do not count as lost.
+  void add(const SamplesRecord& samples);
+  [[nodiscard]] bool none() const noexcept { return gaps_.empty(); }
+  /// The part of [from_ns, to_ns) inside gaps with lost samples.
+  [[nodiscard]] std::uint64_t lost_ns(std::uint32_t gpu, TimeNs from_ns, TimeNs to_ns) const noexcept;
 
  private:
-  void add(std::uint32_t gpu, const OrderedWork& work, bool count_time = true);
-  void settle(TimeNs until_ns);
-
-  WorkGroups& groups_;
-  OnBlock on_block_;
-  SampleOrder order_;
-  SampleSweep sweep_;
-  KnownTraffic known_;
-  TruthCopies truth_;
-  std::vector<LineSums> lines_;
-  std::vector<std::pair<std::uint32_t, TimeNs>> line_ends_;  // end of the latest line, by GPU
-  std::vector<Work> work_;
-  SampleGaps gaps_;
-  std::vector<OwnerWork> owner_work_;
-  std::uint64_t late_work_ = 0;
-  bool keeps_work_ = true;
+  struct Gap {
+    TimeNs start_ns, end_ns;
+  };
+  struct Last {
+    TimeNs end_ns = 0;
+    double interval_ns = 0;
+    double idle_ns = 0;  // idle time of lines without runs since end_ns
+    bool any = false;
+  };
+  std::map<std::uint32_t, Last> last_;              // by GPU
+  std::map<std::uint32_t, std::vector<Gap>> gaps_;  // by GPU; in time order
+  std::size_t count_ = 0;
 };
+
+struct SampledSums {
+  std::vector<LineSums> lines;  ///< empty: the trace has no samples
+  SampleGaps gaps;
+  std::vector<OwnerWork>
+      owner_work;  ///< all timed work, by position in WorkGroups::owners(); without lost_ns
+  CopyTruth truth;
+  std::uint64_t late_work = 0;
+};
+
+/// The columns that the trace must have.
+inline constexpr Columns kSampledColumns = kAllWork | Column::samples | Column::order;
+
+/// Reads the trace. `groups`: new, or of an earlier reading, which gave the same numbers.
+[[nodiscard]] SampledSums read_sampled(Trace& trace, WorkGroups& groups,
+                                       const std::function<void(SampleBlock&&)>& on_block);
+
+/// Reads the trace again for its work by owner: the part of the durations in the window, and the count of
+/// work that starts there. `groups`: of the earlier reading.
+[[nodiscard]] std::vector<OwnerWork> owner_work(Trace& trace, WorkGroups groups, const SampleGaps& gaps,
+                                                const SampleWindow& window);
 
 /// Units per ns that move on each GPU while nothing runs, from samples omitted as idle and samples without
 /// work. At most what almost all samples hold (the 2 % quantile), so that work whose records were lost does

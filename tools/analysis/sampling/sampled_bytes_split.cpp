@@ -22,6 +22,13 @@ double part_inside(TimeNs start, TimeNs end, const SampleWindow& window) noexcep
 
 }  // namespace
 
+SharedSum& SharedSum::operator+=(const SharedSum& other) noexcept {
+  bytes += other.bytes;
+  time_shared += other.time_shared;
+  for (std::size_t k = 0; k < kReplicas; ++k) replicas[k] += other.replicas[k];
+  return *this;
+}
+
 SampleSplit::SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, const SampleWindow& window,
                          const SampleWindow& rest)
     : rates_(rates),

@@ -15,12 +15,19 @@
 #include <vector>
 
 #include "profiler/attribution/sample_sharing.h"
-#include "tools/analysis/sampling/sampled_bytes.h"
-#include "tools/analysis/sampling/sampled_bytes_error.h"
+#include "tools/analysis/model/selection.h"
 #include "tools/analysis/sampling/sampled_bytes_groups.h"
 #include "tools/analysis/sampling/unmix.h"
 
 namespace rangefinder {
+
+/// Sums of one path and column, in bytes.
+struct SharedSum {
+  double bytes = 0;
+  double time_shared = 0;
+  std::array<double, kReplicas> replicas{};
+  SharedSum& operator+=(const SharedSum& other) noexcept;
+};
 
 class SampleSplit {
  public:

@@ -16,7 +16,7 @@
 // by time.
 //
 // `replicas` are other rates that fit about as well. The spread of the bytes attributed with them is the
-// error of the bytes attributed with `rates` (sampled_bytes_error.h).
+// error of the bytes attributed with `rates` (error_bytes() in sampled_bytes.cpp).
 #pragma once
 
 #include <array>
@@ -27,11 +27,11 @@
 #include <vector>
 
 #include "tools/analysis/sampling/unmix_blocks.h"
-#include "tools/analysis/sampling/unmix_noise.h"
+#include "tools/analysis/sampling/unmix_fit.h"
 
 namespace rangefinder {
 
-/// Random replicas, followed by the jitter replica: unmix_replicas.h.
+/// Random replicas, followed by the jitter replica.
 inline constexpr std::size_t kDrawnReplicas = 12;
 inline constexpr std::size_t kJitterReplica = kDrawnReplicas;
 inline constexpr std::size_t kReplicas = kDrawnReplicas + 1;

@@ -26,6 +26,12 @@ bool before(const Cell& a, const Cell& b) {
   return magnitude(a.value) > magnitude(b.value);
 }
 
+void erase_column(Table& table, std::size_t i) {
+  const auto at = static_cast<std::ptrdiff_t>(i);
+  table.columns.erase(table.columns.begin() + at);
+  for (auto& row : table.rows) row.erase(row.begin() + at);
+}
+
 }  // namespace
 
 Cell::Cell() = default;
@@ -82,21 +88,21 @@ bool sort_rows(Table& table, const std::string& name) {
 
 void keep_columns(Table& table, bool Outputs::*shown) {
   for (std::size_t i = table.columns.size(); i-- > 0;) {
-    if (table.columns[i].in.*shown) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    table.columns.erase(table.columns.begin() + at);
-    for (auto& row : table.rows) row.erase(row.begin() + at);
+    if (!(table.columns[i].in.*shown)) erase_column(table, i);
   }
 }
 
 void drop_empty_columns(Table& table) {
+  if (table.rows.empty()) return;
   for (std::size_t i = table.columns.size(); i-- > 1;) {
     const auto has_none = [i](const std::vector<Cell>& row) { return row[i].empty(); };
-    if (!std::all_of(table.rows.begin(), table.rows.end(), has_none)) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    table.columns.erase(table.columns.begin() + at);
-    for (auto& row : table.rows) row.erase(row.begin() + at);
+    if (std::all_of(table.rows.begin(), table.rows.end(), has_none)) erase_column(table, i);
   }
+}
+
+Table without_empty_columns(Table table) {
+  drop_empty_columns(table);
+  return table;
 }
 
 void keep_first(Table& table, std::uint64_t rows) {

@@ -78,11 +78,11 @@ struct Table {
   std::string name;   ///< key in JSON, file name in CSV exports: "memcpy"
   std::string title;  ///< line above it for people; empty: none
   std::vector<TableColumn> columns;
-  std::vector<std::vector<Cell>> rows;  ///< each with one cell per column
-  std::string empty;                    ///< text shown if there are no rows
-  std::string remarks;                  ///< complete lines below it, for people
-  CutSide cut = CutSide::front;         ///< how to shorten texts in the first column
-  std::size_t kept = kMinFirstWidth;    ///< its width below which other columns are omitted instead
+  std::vector<std::vector<Cell>> rows;           ///< each with one cell per column
+  std::string empty;                             ///< text shown if there are no rows
+  std::string remarks;                           ///< complete lines below it, for people
+  CutSide cut = CutSide::front;                  ///< how to shorten texts in the first column
+  std::size_t min_first_width = kMinFirstWidth;  ///< its width below which other columns are omitted instead
   /// False: the order of rows has a meaning, such as a tree or a time line. --top keeps the first rows.
   bool sortable = true;
   /// True: already sorted and cut by the user's options.
@@ -111,8 +111,9 @@ bool sort_rows(Table& table, const std::string& name);
 /// Removes columns that `shown` does not have.
 void keep_columns(Table& table, bool Outputs::*shown);
 
-/// Removes columns without values, except the first.
+/// Removes columns without values, except the first. A table without rows keeps all.
 void drop_empty_columns(Table& table);
+[[nodiscard]] Table without_empty_columns(Table table);
 
 /// Keeps the first `rows` rows; 0: all.
 void keep_first(Table& table, std::uint64_t rows);

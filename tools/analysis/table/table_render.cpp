@@ -190,7 +190,7 @@ std::string render_text(const Table& table, const TextStyle& style) {
     return table.columns.empty() && !table.remarks.empty() ? out + wrapped_lines(table.remarks, style.width)
                                                            : "";
   }
-  TextTable text(table.columns.front().title, table.cut, table.kept);
+  TextTable text(table.columns.front().title, table.cut, table.min_first_width);
   for (std::size_t i = 1; i < table.columns.size(); ++i) {
     text.add_column(table.columns[i].title, table.columns[i].importance);
   }

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analysis/read/read_ledger.h"
+#include "tools/analysis/model/read_ledger.h"
 
 namespace rangefinder {
 

@@ -13,11 +13,11 @@
 
 #include "schema/key_names.h"
 #include "schema/write_line.h"
-#include "tools/analysis/read/line_times.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/path_depths.h"
-#include "tools/analysis/read/read_ledger.h"
-#include "tools/analysis/read/segment_lines.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/path_names.h"
+#include "tools/analysis/model/read_ledger.h"
+#include "tools/analysis/model/segment_lines.h"
 #include "tools/analysis/validate/salvage_ledger.h"
 #include "tools/analysis/validate/trace_check.h"
 
@@ -64,9 +64,10 @@ void move_to(const fs::path& from, const fs::path& to) {
   if (error) throw Missing("cannot move " + from.string() + " to " + to.string() + ": " + error.message());
 }
 
-class NewFile {
+class OutputFile {
  public:
-  explicit NewFile(fs::path path) : path_(std::move(path)), out_(path_, std::ios::binary) {}
+  explicit OutputFile(fs::path path, std::ios::openmode mode = std::ios::trunc)
+      : path_(std::move(path)), out_(path_, std::ios::binary | mode) {}
 
   void write(std::string_view text) { out_.write(text.data(), static_cast<std::streamsize>(text.size())); }
   void close() {
@@ -100,7 +101,7 @@ void copy_summary(const fs::path& from, const fs::path& to) {
   nlohmann::ordered_json summary = nlohmann::ordered_json::parse(stream, nullptr, false);
   if (!summary.is_object()) return;
   summary["final"] = false;
-  NewFile copy(to);
+  OutputFile copy(to);
   copy.write(summary.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   copy.close();
 }
@@ -113,7 +114,7 @@ class SalvageCopy {
 
   void segment(const SegmentFile& segment, const fs::path& to) {
     SegmentLines lines(segment.path);
-    NewFile copy(to);
+    OutputFile copy(to);
     LinePlace place{&segment.path, 0};
     std::string_view text;
     Line line;
@@ -142,7 +143,7 @@ class SalvageCopy {
   /// Not if it ends before it starts, is a path of too many levels, or refers to ids that are not defined.
   [[nodiscard]] bool keeps(const Line& line) {
     if (times_of(line).reversed()) return false;
-    if (const auto* const path = std::get_if<PathRecord>(&line); path && !depths_.take(*path)) return false;
+    if (const auto* const path = std::get_if<PathRecord>(&line); path && !depths_.accept(*path)) return false;
     const std::uint64_t before = problems_.count();
     identity_->line(line);
     return problems_.count() == before;
@@ -159,10 +160,9 @@ class SalvageCopy {
 void append_end(const fs::path& segment, const EndRecord& end) {
   std::string text;
   write_line(text, end);
-  std::ofstream out(segment, std::ios::binary | std::ios::app);
-  out << text;
+  OutputFile out(segment, std::ios::app);
+  out.write(text);
   out.close();
-  if (!out) throw Missing("cannot write " + segment.string() + ": " + std::strerror(errno));
 }
 
 /// Throws if the program may still be writing: its files must not be replaced.

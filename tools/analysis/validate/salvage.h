@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/trace_files.h"
 #include "tools/analysis/validate/validation.h"
 
 namespace rangefinder {

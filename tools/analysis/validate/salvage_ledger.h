@@ -19,8 +19,8 @@
 #include <unordered_set>
 
 #include "schema/read_line.h"
+#include "tools/analysis/model/dense_ids.h"
 #include "tools/analysis/model/trace_totals.h"
-#include "tools/analysis/timeline/id_bitmap.h"
 
 namespace rangefinder {
 

@@ -6,11 +6,14 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 
 #include "schema/key_names.h"
 #include "schema/sample_record.h"
-#include "tools/analysis/read/line_times.h"
-#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/queries/rows_json.h"
+#include "tools/analysis/validate/trace_check.h"
 
 namespace rangefinder {
 namespace {
@@ -28,20 +31,17 @@ constexpr std::array kCopyFields{"count", "bytes", "total_ns"};
 constexpr std::array kByteKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
 constexpr std::array kByteColumns{kSampleDramRead, kSampleDramWrite, kSampleL2};
 
-bool is_bytes(std::string_view field) {
-  return field == "dram_read_bytes" || field == "dram_write_bytes" || field == "l2_bytes";
-}
-
 /// Adds up rows with equal names: two domains may have ranges with the same path text.
-template <typename Object, std::size_t N>
-void add_row(Rows& rows, const std::string& name, const Object& row,
-             const std::array<const char*, N>& fields) {
+template <typename Object>
+void add_row(Rows& rows, const std::string& name, const Object& row, std::span<const char* const> fields) {
   Values& values = rows[name];
   const auto source = row.find("bytes_source");
   const bool sampled = source != row.end() && *source == "sampled";
   for (const char* const field : fields) {
     const auto it = row.find(field);
-    if (sampled && is_bytes(field)) continue;  // sampled: compare_samples() compares the sums
+    // compare_samples() compares the sums of sampled ones.
+    if (sampled && std::find(kByteKeys.begin(), kByteKeys.end(), std::string_view(field)) != kByteKeys.end())
+      continue;
     values[field] += it != row.end() && it->is_number_integer() ? it->template get<std::uint64_t>() : 0;
   }
   const auto copies = row.find("memcpy_bytes");
@@ -51,8 +51,7 @@ void add_row(Rows& rows, const std::string& name, const Object& row,
   }
 }
 
-template <std::size_t N>
-void add_rows(Rows& rows, const json& list, const char* key, const std::array<const char*, N>& fields) {
+void add_rows(Rows& rows, const json& list, const char* key, std::span<const char* const> fields) {
   if (!list.is_array()) return;
   for (const json& row : list) {
     const auto name = row.is_object() ? row.find(key) : row.end();
@@ -64,11 +63,12 @@ void compare_values(const std::string& file, const std::string& name, const Valu
                     const Values& found, ProblemLog& problems) {
   Values all = reported;
   all.insert(found.begin(), found.end());
+  const auto value = [](const Values& values, const std::string& field) {
+    const auto it = values.find(field);
+    return it == values.end() ? 0 : it->second;
+  };
   for (const auto& [field, unused] : all) {
-    const auto a = reported.find(field);
-    const auto b = found.find(field);
-    const std::uint64_t in_summary = a == reported.end() ? 0 : a->second;
-    const std::uint64_t in_trace = b == found.end() ? 0 : b->second;
+    const std::uint64_t in_summary = value(reported, field), in_trace = value(found, field);
     if (in_summary == in_trace) continue;
     problems.add_at(file, "summary",
                     field + " of " + name + " is " + std::to_string(in_summary) + " in the summary, " +
@@ -181,11 +181,6 @@ void compare_truth(const TraceTotals& trace, ProblemLog& problems) {
   }
 }
 
-bool lines_lost(const TraceTotals& trace) {
-  const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
-  return lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) + lost(Loss::record_sink_errors) > 0;
-}
-
 std::uint64_t number(const json& object, const char* key) {
   if (!object.is_object()) return 0;
   const auto it = object.find(key);
@@ -247,7 +242,7 @@ void compare_samples(const std::string& file, const SampleSums& found, const jso
 }
 
 std::string compare_summary(const TraceTotals& trace, const SampleSums& samples, ProblemLog& problems) {
-  if (!lines_lost(trace)) compare_truth(trace, problems);
+  if (!lines_lost(trace.loss)) compare_truth(trace, problems);
   const std::string file = (trace.files.folder / "summary.json").string();
   if (!trace.files.has_summary) return "there is no summary.json to compare with";
   std::ifstream stream(file);
@@ -260,7 +255,7 @@ std::string compare_summary(const TraceTotals& trace, const SampleSums& samples,
   if (summary.value("final", json()) != json(true) || !trace.end) {
     return "summary.json was written before the program ended, so it is not compared";
   }
-  if (lines_lost(trace)) {
+  if (lines_lost(trace.loss)) {
     return "lines are missing according to the ledger, so summary.json is not compared";
   }
   compare_modules(file, trace, summary, problems);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tools/analysis/findings/findings.h"
-#include "tools/analysis/overview/opening.h"
-#include "tools/analysis/tables/rows_json.h"
+#include "tools/analysis/queries/rows_json.h"
+#include "tools/analysis/report/opening.h"
 
 namespace rangefinder {
 namespace fs = std::filesystem;
@@ -21,24 +21,20 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::array kSampledKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
 
-std::string text_of(const OrderedJson& value) {
-  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-}
-
 /// One member per line, and one array element per line, as the application writes it.
 std::string document_text(const OrderedJson& summary) {
   std::string out = "{";
   const char* separator = "\n";
   for (const auto& [key, value] : summary.items()) {
-    out += separator + text_of(key) + ": ";
+    out += separator + compact_json(key) + ": ";
     separator = ",\n";
     if (!value.is_array() || value.empty()) {
-      out += text_of(value);
+      out += compact_json(value);
       continue;
     }
     const char* between = "[\n";
     for (const OrderedJson& element : value) {
-      out += between + text_of(element);
+      out += between + compact_json(element);
       between = ",\n";
     }
     out += "\n]";
@@ -57,16 +53,6 @@ bool replace_file(const fs::path& file, const std::string& text) {
   if (stream && !error) return true;
   fs::remove(temporary, error);
   return false;
-}
-
-std::uint64_t size_of(const TraceFolder& trace) {
-  std::uint64_t sum = 0;
-  std::error_code error;
-  for (const SegmentFile& segment : trace.segments) {
-    const std::uintmax_t size = fs::file_size(segment.path, error);
-    sum += error ? 0 : size;
-  }
-  return sum;
 }
 
 /// Matches by demangled name, as in the summary; several kernels may share one.
@@ -117,7 +103,7 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeO
   if (!summary.is_object()) return {};
   const std::vector<TraceFolder> traces = find_traces(folder.string());
   if (traces.size() != 1 || traces.front().segments.empty()) return {};
-  if (size_of(traces.front()) > max_bytes) {
+  if (bytes_of(traces.front()) > max_bytes) {
     return "the trace is large, so findings were not computed" +
            std::string(was_sampled(summary) ? ", and sampled bytes are those of the last live summary" : "") +
            "; `rangefinder report` computes them";

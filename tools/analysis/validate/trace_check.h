@@ -4,6 +4,7 @@
 // others; validation.cpp runs them in one pass.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -17,26 +18,27 @@
 
 namespace rangefinder {
 
+/// By Loss; those of a ledger.
+using CountsByCause = std::array<std::uint64_t, kLossCauses.size()>;
+
+/// The ledger counts lines that are not in the files.
+[[nodiscard]] constexpr bool lines_lost(const CountsByCause& loss) noexcept {
+  constexpr std::array kCauses{Loss::lines_not_written, Loss::lines_over_max_size, Loss::record_sink_errors};
+  return std::any_of(kCauses.begin(), kCauses.end(),
+                     [&](Loss cause) { return loss[static_cast<std::size_t>(cause)] != 0; });
+}
+
 /// Facts that are known after all lines were read.
 struct TraceFacts {
   std::string folder;
-  bool whole = true;                                     ///< false: a single segment that the user named
-  bool is_final = false;                                 ///< the trace has its `end` line
-  EndRecord end;                                         ///< if is_final
-  std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< from `end`, otherwise from the last heartbeat
+  bool whole = true;      ///< false: a single segment that the user named
+  bool is_final = false;  ///< the trace has its `end` line
+  EndRecord end;          ///< if is_final
+  CountsByCause loss{};   ///< from `end`, otherwise from the last heartbeat
 
   [[nodiscard]] std::uint64_t lost(Loss cause) const { return loss[static_cast<std::size_t>(cause)]; }
-  /// The ledger counts lines that are not in the files.
-  [[nodiscard]] bool lines_lost() const {
-    return lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) + lost(Loss::record_sink_errors) >
-           0;
-  }
-  [[nodiscard]] bool anything_lost() const {
-    for (const std::uint64_t n : loss) {
-      if (n != 0) return true;
-    }
-    return false;
-  }
+  [[nodiscard]] bool lines_lost() const { return rangefinder::lines_lost(loss); }
+  [[nodiscard]] bool anything_lost() const { return loss != CountsByCause{}; }
 };
 
 class TraceCheck {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/trace_reader.h"
+#include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/trace_reader.h"
 #include "tools/analysis/validate/summary_check.h"
 #include "tools/analysis/validate/trace_check.h"
 

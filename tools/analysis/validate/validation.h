@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "schema/record.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/trace_files.h"
 #include "tools/analysis/validate/problem_log.h"
 
 namespace rangefinder {

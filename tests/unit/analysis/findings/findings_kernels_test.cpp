@@ -5,7 +5,7 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 #include "tools/analysis/findings/finding_context.h"
-#include "tools/analysis/tables/kernel_kinds.h"
+#include "tools/analysis/queries/kernel_kinds.h"
 
 namespace rangefinder {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
-#include "tools/analysis/findings/stall_advice.h"
+#include "tools/analysis/findings/rules.h"
 
 namespace rangefinder {
 namespace {

@@ -5,8 +5,9 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
+#include "tests/unit/analysis/model/read_once.h"
 #include "tests/unit/analysis/queries/section_run.h"
-#include "tools/analysis/findings/rank_imbalance.h"
+#include "tools/analysis/findings/findings.h"
 #include "tools/analysis/model/selection.h"
 
 namespace rangefinder {

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
-#include "tests/unit/analysis/tables/expected.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
+#include "tests/unit/analysis/queries/expected.h"
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/findings.h"
-#include "tools/analysis/tables/whole_trace.h"
+#include "tools/analysis/queries/whole_trace.h"
 
 namespace rangefinder::test {
 

@@ -8,8 +8,8 @@
 #include <functional>
 
 #include "tests/catch.h"
-#include "tools/analysis/read/read_progress.h"
-#include "tools/analysis/read/trace_files.h"
+#include "tools/analysis/model/read_progress.h"
+#include "tools/analysis/model/trace_files.h"
 
 namespace rangefinder::test {
 

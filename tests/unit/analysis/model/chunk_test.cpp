@@ -11,7 +11,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_rows.h"
-#include "tools/analysis/read/line_parts.h"
+#include "tools/analysis/model/line_parts.h"
 
 namespace rangefinder::chunk_test {
 namespace {

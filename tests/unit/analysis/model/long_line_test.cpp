@@ -7,7 +7,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_rows.h"
-#include "tools/analysis/read/byte_source.h"
+#include "tools/analysis/model/unit_source.h"
 
 namespace rangefinder::long_line_test {
 namespace {

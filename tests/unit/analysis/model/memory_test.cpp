@@ -9,8 +9,8 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_rows.h"
+#include "tools/analysis/model/read_progress.h"
 #include "tools/analysis/model/selected_rows.h"
-#include "tools/analysis/read/read_progress.h"
 
 namespace rangefinder::memory_test {
 namespace {

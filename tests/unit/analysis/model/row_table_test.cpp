@@ -12,9 +12,13 @@
 namespace rangefinder::row_table_test {
 namespace {
 
-/// A table with names of its own: the shown path of 7 is 2, that of 9 is no level.
+/// A table with names of its own: the shown path of 7 is 2.
 struct LaunchTable {
-  explicit LaunchTable(Columns columns) { table.load(columns); }
+  explicit LaunchTable(Columns columns) {
+    table.load(columns);
+    static_cast<void>(paths.add(test::path(6, 0, "outer")));
+    static_cast<void>(paths.add(test::path(7, 6, "inner")));
+  }
 
   void add(std::size_t rows) {
     for (std::size_t i = 0; i < rows; ++i) {
@@ -38,7 +42,8 @@ struct LaunchTable {
     return out;
   }
 
-  RowNames names{[](std::uint32_t recorded) { return recorded == 7 ? 2U : 99U; }};
+  ShownPaths paths;
+  RowNames names{paths};
   ColumnTable<LaunchRow> table;
   ColumnMemory memory;
 };
@@ -128,7 +133,8 @@ TEST_CASE("an empty table has no rows") {
 TEST_CASE("times that are unknown, negative or open stay so") {
   ColumnTable<RangeRow> table;
   table.load(kAllRange);
-  RowNames names([](std::uint32_t recorded) { return recorded; });
+  ShownPaths paths;
+  RowNames names(paths);
   std::vector<RangeRecord> put;
   for (const auto& [start, end] : std::vector<std::pair<TimeNs, TimeNs>>{{-5, 7},
                                                                          {900, kNoTime},
@@ -155,9 +161,11 @@ TEST_CASE("times that are unknown, negative or open stay so") {
 TEST_CASE("a range whose path is no level has no name of its own") {
   ColumnTable<RangeRow> table;
   table.load(kAllRange);
-  RowNames names([](std::uint32_t) { return 0U; });
-  names.show(3, 1, true);
-  names.show(4, 2);
+  ShownPaths paths;
+  static_cast<void>(paths.add(test::path(2, 0, "outer")));
+  static_cast<void>(paths.add(test::path(3, 2, "")));
+  static_cast<void>(paths.add(test::path(4, 2, "inner")));
+  RowNames names(paths);
   for (const std::uint32_t path : {3U, 4U, 0U}) {
     RangeRow row;
     row.range.path = path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selected rows against Selection::take over the lines of read_trace.
+// Selected rows against Selection::select over the records of read_lines.
 #include "tools/analysis/model/selected_rows.h"
 
 #include <algorithm>
@@ -75,13 +75,16 @@ bool is_row(TraceRows::Table table) {
 }
 
 TraceRows taken_lines(const TraceFolder& files, const SelectionOptions& options, bool all_ranges) {
-  Selection selection(options, files);
+  Trace iterations(files, {.columns = {}, .while_reading = kIterationColumns, .keep = Keep::no});
+  Selection selection(options, iterations);
   TraceRows out;
   LineReader reader;
   static_cast<void>(rangefinder::read_lines(files, reader, [&](const Line& line, const LinePlace&) {
-    const TakenLine taken = selection.take(line);
-    if (taken.line == nullptr || !(taken.in_range || all_ranges)) return;
-    if (is_row(TraceRows::table_of(line))) out.add(*taken.line, mark(!taken.is_rest));
+    selection.learn(line);
+    Line taken = line;
+    const Part part = std::visit([&](auto& record) { return selection.select(record); }, taken);
+    if (!part.selected || !(part.in_range || all_ranges)) return;
+    if (is_row(TraceRows::table_of(line))) out.add(taken, mark(part.begins));
   }));
   return out;
 }
@@ -91,7 +94,7 @@ template <typename See>
 void each_selected(Trace& trace, const SelectionOptions& options, bool all_ranges, const See& see) {
   Selection selection(options, trace);
   trace.each_chunk([&](const Chunk& chunk) {
-    for (const Chunk::OtherLine& other : chunk.others) static_cast<void>(selection.take(other.line));
+    for (const Chunk::OtherLine& other : chunk.others) selection.learn(other.line);
     see(SelectedRows(chunk, trace.names(), selection, all_ranges));
   });
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/catch.h"
+#include "tests/unit/analysis/model/damages.h"
 #include "tests/unit/analysis/model/trace_rows.h"
-#include "tests/unit/analysis/read/damages.h"
 
 namespace rangefinder::trace_damage_test {
 namespace {

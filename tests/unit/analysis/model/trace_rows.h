@@ -20,12 +20,12 @@
 
 #include <zstd.h>
 
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tests/unit/schema/plain_lines.h"
+#include "tools/analysis/model/missing.h"
 #include "tools/analysis/model/trace.h"
+#include "tools/analysis/model/trace_reader.h"
 #include "tools/analysis/model/unit_source.h"
-#include "tools/analysis/read/missing.h"
-#include "tools/analysis/read/trace_reader.h"
 
 namespace rangefinder::test {
 

@@ -8,10 +8,10 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_rows.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/read_progress.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace_totals.h"
-#include "tools/analysis/read/line_parts.h"
-#include "tools/analysis/read/read_progress.h"
 
 namespace rangefinder::trace_test {
 namespace {

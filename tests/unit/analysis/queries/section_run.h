@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/analysis/read/trace_on_disk.h"
-#include "tests/unit/analysis/tables/expected.h"
-#include "tools/analysis/queries/section_reading.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
+#include "tests/unit/analysis/queries/expected.h"
+#include "tools/analysis/queries/section.h"
+#include "tools/analysis/report/section_reading.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/analysis/tables/section.h"
 
 namespace rangefinder::test {
 

@@ -5,7 +5,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/queries/section_run.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 using namespace rangefinder;
 using test::call;

@@ -5,7 +5,7 @@
 #include "schema/key_names.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/queries/section_run.h"
-#include "tools/analysis/queries/section_kinds.h"
+#include "tools/analysis/report/section_kinds.h"
 
 using namespace rangefinder;
 using test::kernel_on;

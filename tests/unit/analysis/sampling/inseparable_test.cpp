@@ -4,15 +4,12 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
-#include "tools/analysis/sampling/sampled_bytes.h"
+#include "tests/unit/analysis/sampling/made_samples.h"
 
 using namespace rangefinder;
 using namespace rangefinder::test;
 
 namespace inseparable {
-
-using Lines = std::vector<Line>;
 
 KernelRecord on_stream(std::uint32_t path, TimeNs start_ns, TimeNs end_ns) {
   KernelRecord record = kernel(1, path, start_ns, end_ns);
@@ -29,28 +26,21 @@ SamplesRecord steady_samples(std::uint32_t count) {
   return samples;
 }
 
-SampledTotals totals_of(const Lines& lines) {
-  const RecordReader reader = [&](const RecordVisitor& visit) {
-    for (const Line& line : lines) visit(line);
-  };
-  return SampledTrace::load(reader)->totals();
-}
-
 struct Span {
   TimeNs start_ns, end_ns;
 };
 
 /// model(1) / left(2), model(1) / right(3), model(1) / other(4); the same in each of 50 periods of 200 us.
 SampledTotals repeated(const Span& left, const Span& right, const Span& other) {
-  Lines lines{PathRecord{1, 0, 0, "model"}, PathRecord{2, 1, 0, "left"}, PathRecord{3, 1, 0, "right"},
-              PathRecord{4, 1, 0, "other"}};
+  std::vector<Line> lines{PathRecord{1, 0, 0, "model"}, PathRecord{2, 1, 0, "left"},
+                          PathRecord{3, 1, 0, "right"}, PathRecord{4, 1, 0, "other"}};
   for (TimeNs at = 0; at < 10'000'000; at += 200'000) {
     lines.emplace_back(on_stream(2, at + left.start_ns, at + left.end_ns));
     lines.emplace_back(on_stream(3, at + right.start_ns, at + right.end_ns));
     lines.emplace_back(on_stream(4, at + other.start_ns, at + other.end_ns));
   }
   lines.emplace_back(steady_samples(1'000));
-  return totals_of(lines);
+  return sampled_totals(lines);
 }
 
 }  // namespace inseparable

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@
 #include "profiler/attribution/sample_order.h"
 #include "schema/read_line.h"
 #include "schema/record.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 
 namespace rangefinder::test {
@@ -53,13 +56,32 @@ struct MadeTrace {
   std::vector<Line> lines;
   std::map<std::uint32_t, Columns> exclusive;  ///< true bytes by path
   Columns sampled{};                           ///< sum of all samples, in bytes
-
-  [[nodiscard]] RecordReader reader() const {
-    return [this](const RecordVisitor& visit) {
-      for (const Line& line : lines) visit(line);
-    };
-  }
 };
+
+/// The lines in a file, to load samples from. Paths keep their ids.
+class SamplesOnDisk {
+ public:
+  explicit SamplesOnDisk(const std::vector<Line>& lines) {
+    disk_.lines = {line_of(header()), line_of(gpu())};
+    for (const Line& line : lines) disk_.lines.push_back(line_of(line));
+    disk_.write();
+    TraceFolder files = open_trace_folder(disk_.folder.path());
+    files.recorded_paths = true;
+    rows_.emplace(files, TraceOptions{.columns = SampledTrace::kColumns});
+  }
+  /// Valid as long as this.
+  [[nodiscard]] std::optional<SampledTrace> load(std::size_t max_kept = SampledTrace::kMaxKept) {
+    return SampledTrace::load(*rows_, nullptr, max_kept);
+  }
+
+ private:
+  TraceOnDisk disk_;
+  std::optional<Trace> rows_;
+};
+
+inline SampledTotals sampled_totals(const std::vector<Line>& lines) {
+  return SamplesOnDisk(lines).load()->totals();
+}
 
 class MadeRun {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/sampling/sampled_bytes_gaps.h"
+#include "tools/analysis/sampling/sampled_bytes_source.h"
 
 #include <initializer_list>
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/sampling/sampled_bytes.h"
-#include "tools/analysis/model/trace.h"
 
 #include <cmath>
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
 #include "tests/unit/analysis/sampling/made_samples.h"
-#include "tools/analysis/sampling/sampled_bytes_held.h"
 
 using namespace rangefinder;
 using namespace rangefinder::test;
@@ -34,10 +31,6 @@ MadeTrace light_beside_heavy(const MadeSettings& settings = {}, int iterations =
                {3, 2, 3'000, {130, 60, 300}, 500, 0},
                {4, 3, 10'000, {2'000, 1'500, 5'000}, 500, -0.2}},
               settings, iterations);
-}
-
-SampledTotals sampled_totals(const MadeTrace& trace) {
-  return SampledTrace::load(trace.reader())->totals();
 }
 
 /// Loses one of `every` lines of samples, from the second on.
@@ -75,7 +68,7 @@ double time_shared_read(const MadeTrace& trace, std::uint32_t path) {
 
 TEST_CASE("a light kernel beside heavy ones: time sharing is 5 times too high, unmixing within 15 percent") {
   const MadeTrace trace = light_beside_heavy();
-  const SampledTotals totals = sampled_totals(trace);
+  const SampledTotals totals = sampled_totals(trace.lines);
   const SampledPath* light = totals.find(3);
   REQUIRE(light != nullptr);
   const double truth = trace.exclusive.at(3)[kSharedDramRead];
@@ -90,7 +83,7 @@ TEST_CASE("a light kernel beside heavy ones: time sharing is 5 times too high, u
 
 TEST_CASE("no byte is lost or counted twice, by path and by kernel") {
   const MadeTrace trace = light_beside_heavy();
-  const SampledTotals totals = sampled_totals(trace);
+  const SampledTotals totals = sampled_totals(trace.lines);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     CHECK(exclusive_sum(totals, c) == static_cast<std::uint64_t>(trace.sampled[c]));
     CHECK(totals.samples.bytes[c] == static_cast<std::uint64_t>(trace.sampled[c]));
@@ -104,7 +97,7 @@ TEST_CASE("no byte is lost or counted twice, by path and by kernel") {
 }
 
 TEST_CASE("a parent's error is smaller than the sum of its children's errors") {
-  const SampledTotals totals = sampled_totals(light_beside_heavy());
+  const SampledTotals totals = sampled_totals(light_beside_heavy().lines);
   std::uint64_t children = 0;
   for (const std::uint32_t path : {2U, 3U, 4U}) children += totals.find(path)->inclusive[0].error_bytes;
   CHECK(totals.find(1)->inclusive[0].error_bytes < children);
@@ -119,7 +112,7 @@ TEST_CASE("without repetition bytes are shared by time, and the error is larger"
     kernels.push_back({2 + i % 3, 10 + i, 8'000, {rate, rate, 2 * rate}, 500, 0});
   }
   const MadeTrace trace = made(kernels, {}, 1);
-  const SampledTotals totals = sampled_totals(trace);
+  const SampledTotals totals = sampled_totals(trace.lines);
 
   CHECK(totals.sharing[kSharedDramRead].method == SharingMethod::time_shared);
   CHECK(totals.sharing[kSharedDramRead].held_back_ratio);
@@ -134,7 +127,7 @@ TEST_CASE("background bytes are unattributed") {
   settings.background = {50, 0, 0};
   settings.idle_between_ns = 300'000;
   const MadeTrace trace = light_beside_heavy(settings);
-  const SampledTotals totals = sampled_totals(trace);
+  const SampledTotals totals = sampled_totals(trace.lines);
 
   double truth = trace.sampled[0];
   for (const auto& [path, bytes] : trace.exclusive) truth -= bytes[0];
@@ -144,7 +137,8 @@ TEST_CASE("background bytes are unattributed") {
 
 TEST_CASE("adjacent windows add up to the whole") {
   const MadeTrace trace = light_beside_heavy();
-  const SampledTrace sampled = *SampledTrace::load(trace.reader());
+  SamplesOnDisk disk(trace.lines);
+  const SampledTrace sampled = *disk.load();
   const SampledTotals whole = sampled.totals();
   const std::vector<TimeNs> edges{INT64_MIN, 1'234'567, 5'000'000, 11'111'111, INT64_MAX};
   double read = 0, work_ns = 0;
@@ -161,17 +155,19 @@ TEST_CASE("adjacent windows add up to the whole") {
 
 TEST_CASE("a trace too long for memory gives nearly the same rates, and no sample is lost") {
   const MadeTrace trace = light_beside_heavy({}, 2'000);
-  const HeldTrace whole(trace.reader()), thinned(trace.reader(), nullptr, 2'000);
-  std::uint64_t whole_samples = 0, thinned_samples = 0;
-  whole.for_each_block([&](const SampleBlock& block) { whole_samples += block.samples.size(); });
-  thinned.for_each_block([&](const SampleBlock& block) { thinned_samples += block.samples.size(); });
-  CHECK(whole_samples == thinned_samples);
-  CHECK(whole.groups().groups() == thinned.groups().groups());
-  CHECK(whole.owner_work({}) == thinned.owner_work({}));
-  const SampleWindow window{2'000'000, 9'000'000};
-  CHECK(whole.owner_work(window) == thinned.owner_work(window));
+  SamplesOnDisk disk(trace.lines);
+  const SampledTrace whole = *disk.load(), thinned = *disk.load(2'000);
+  CHECK(whole.totals().samples.bytes == thinned.totals().samples.bytes);
+  for (const SampleWindow& window : {SampleWindow(), SampleWindow{2'000'000, 9'000'000}}) {
+    const SampledTotals a = whole.totals(window), b = thinned.totals(window);
+    CHECK(a.samples.samples == b.samples.samples);
+    for (const SampledPath& path : a.paths) CHECK(path.work_ns == b.find(path.path)->work_ns);
+  }
+  const std::size_t groups = whole.rates().mean_durations.size();
+  CHECK(groups == thinned.rates().mean_durations.size());
   const std::vector<double>&all = whole.rates().columns[0].rates, &some = thinned.rates().columns[0].rates;
-  for (std::uint32_t g = 1; g < whole.groups().groups(); ++g) {
+  CHECK(all != some);
+  for (std::uint32_t g = 1; g < groups; ++g) {
     CHECK(some[head_of(g)] + some[tail_of(g)] ==
           Approx(all[head_of(g)] + all[tail_of(g)]).epsilon(0.1).margin(4));
   }
@@ -179,9 +175,9 @@ TEST_CASE("a trace too long for memory gives nearly the same rates, and no sampl
 
 TEST_CASE("bytes of work while samples were lost are estimated, and the error is larger") {
   MadeTrace trace = light_beside_heavy({}, 2'000);
-  const SampledTotals before = sampled_totals(trace);
+  const SampledTotals before = sampled_totals(trace.lines);
   lose_samples(trace, 2);
-  const SampledTotals after = sampled_totals(trace);
+  const SampledTotals after = sampled_totals(trace.lines);
 
   CHECK(before.find(2)->overlap_ns == before.find(2)->work_ns);
   CHECK(before.find(2)->estimated_ns == 0);
@@ -218,7 +214,8 @@ TEST_CASE("work outside all samples gets no bytes, and windows divide the estima
   trace.lines.emplace_back(PathRecord{5, 0, 0, "unseen"});
   unseen.work.path = 5;
   trace.lines.emplace_back(unseen);
-  const SampledTrace sampled = *SampledTrace::load(trace.reader());
+  SamplesOnDisk disk(trace.lines);
+  const SampledTrace sampled = *disk.load();
   const SampledTotals whole = sampled.totals();
   CHECK(whole.find(5)->exclusive[0].bytes == 0);
   CHECK(whole.find(5)->estimated_ns == 0);
@@ -231,13 +228,13 @@ TEST_CASE("work outside all samples gets no bytes, and windows divide the estima
 TEST_CASE("a trace without samples has no totals; idle samples or a single sample are enough") {
   MadeTrace none;
   none.lines = model_paths();
-  CHECK_FALSE(SampledTrace::load(none.reader()));
+  CHECK_FALSE(SamplesOnDisk(none.lines).load());
 
   SamplesRecord idle;
   idle.idle_samples = 500;
   idle.idle_units[kSampleDramRead] = 7;
   none.lines.emplace_back(idle);
-  const SampledTotals totals = sampled_totals(none);
+  const SampledTotals totals = sampled_totals(none.lines);
   CHECK(totals.paths.empty());
   CHECK(totals.samples.idle_samples == 500);
   CHECK(totals.samples.unattributed[0] == 7 * kSampleUnitBytes);
@@ -247,25 +244,8 @@ TEST_CASE("a trace without samples has no totals; idle samples or a single sampl
   single.columns[kSampleDramRead] = {1'000};
   none.lines.emplace_back(kernel(1, 2, 5'000, 9'000));
   none.lines.emplace_back(single);
-  const SampledTotals one = sampled_totals(none);
+  const SampledTotals one = sampled_totals(none.lines);
   CHECK(one.find(1)->inclusive[0].bytes == 1'000 * kSampleUnitBytes);
   CHECK(one.find(2)->samples == 1);
   CHECK_FALSE(one.find(2)->inclusive[kSharedL2].error_pct());
-}
-
-TEST_CASE("a trace on disk gives the same totals as its records") {
-  const MadeTrace trace = light_beside_heavy({}, 50);
-  TraceOnDisk disk;
-  disk.lines = {line_of(header()), line_of(gpu()), line_of(kernel_name(1, "gemm()")), line_of(config(1))};
-  for (const Line& line : trace.lines) disk.lines.push_back(line_of(line));
-  disk.write();
-  Trace rows(open_trace_folder(disk.folder.path()), {.columns = SampledTrace::kColumns});
-  const SampledTotals from_disk = SampledTrace::load(rows)->totals();
-  const SampledTotals direct = sampled_totals(trace);
-  REQUIRE(from_disk.paths.size() == direct.paths.size());
-  for (std::size_t i = 0; i < direct.paths.size(); ++i) {
-    CHECK(from_disk.paths[i].path == direct.paths[i].path);
-    CHECK(from_disk.paths[i].inclusive[0].bytes == direct.paths[i].inclusive[0].bytes);
-    CHECK(from_disk.paths[i].inclusive[0].error_bytes == direct.paths[i].inclusive[0].error_bytes);
-  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counter ranges and metric sets in a trace: problems that `validate` finds, and the module table.
-#include "tests/unit/analysis/tables/module_text.h"
+#include "tests/unit/analysis/queries/module_text.h"
 #include "tests/unit/analysis/validate/validated.h"
 #include "tests/unit/base/text_parts.h"
 

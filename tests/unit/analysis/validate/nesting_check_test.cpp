@@ -2,7 +2,7 @@
 //
 // Problems that `validate` finds: ranges that do not nest, and work outside of its range.
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tests/unit/analysis/validate/validated.h"
 
 using namespace rangefinder;

@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/read_once.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tests/unit/analysis/validate/validated.h"
-#include "tools/analysis/model/trace_totals.h"
-#include "tools/analysis/read/missing.h"
+#include "tools/analysis/model/missing.h"
 
 using namespace rangefinder;
 using test::content;
@@ -36,7 +36,7 @@ struct Salvaged {
     INFO(shown(result.after));
     CHECK(result.done);
   }
-  [[nodiscard]] TraceTotals totals() const { return load_totals(open_trace_folder(place)); }
+  [[nodiscard]] TraceTotals totals() const { return test::load_totals(open_trace_folder(place)); }
   [[nodiscard]] std::uint64_t lost(Loss cause) const {
     return totals().loss[static_cast<std::size_t>(cause)];
   }

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/unit/analysis/tables/module_text.h"
+#include "tests/unit/analysis/queries/module_text.h"
 #include "tests/unit/analysis/validate/validated.h"
 #include "tests/unit/base/text_parts.h"
 #include "tools/analysis/validate/summary_rewrite.h"

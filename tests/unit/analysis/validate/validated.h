@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tools/analysis/validate/validation.h"
 
 namespace rangefinder::test {

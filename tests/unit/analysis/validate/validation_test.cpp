@@ -4,7 +4,7 @@
 #include "tools/analysis/validate/validation.h"
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/read/trace_on_disk.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tests/unit/analysis/validate/validated.h"
 
 using namespace rangefinder;

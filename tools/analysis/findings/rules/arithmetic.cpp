@@ -2,17 +2,62 @@
 //
 // Rules about what kernels compute with, and what their warps wait for.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/findings/rules.h"
-#include "tools/analysis/findings/stall_advice.h"
-#include "tools/analysis/tables/kernel_kinds.h"
+#include "tools/analysis/queries/kernel_kinds.h"
 
 namespace rangefinder {
 namespace {
+
+constexpr const char* kWide = "const float4 words = reinterpret_cast<const float4*>(input)[i];";
+
+constexpr StallAdvice kStallAdvice[] = {
+    {"stall_long_scoreboard", "for loads from memory",
+     "keep more bytes in flight: coalesce, load wider words or several before their use, prefetch with "
+     "cp.async or TMA, and keep what is used again in shared memory",
+     kWide},
+    {"stall_gmma", "for products of warp groups",
+     "keep more than one product of a warp group in flight, and more stages of tiles in shared memory",
+     "warpgroup_wait<1>();"},
+    {"stall_drain", "for its last stores",
+     "coalesce the stores at the end of the kernel, or spread them over its work", kWide},
+    {"stall_imc_miss", "for constants",
+     "let all threads of a warp read the same constant, and load other values through global memory", ""},
+    {"stall_short_scoreboard", "for shared memory or special functions",
+     "remove bank conflicts, make fewer and wider accesses to shared memory, and use fewer special functions "
+     "(exp, sin, reciprocal)",
+     "__shared__ float tile[32][33];"},
+    {"stall_wait", "for the fixed latency of instructions",
+     "give each thread independent instructions (unroll its loops), or each multiprocessor more warps",
+     "#pragma unroll 4"},
+    {"stall_barrier", "at barriers",
+     "use smaller blocks, give their warps equal work, and do less between barriers",
+     "__syncwarp();  // where only one warp shares the data"},
+    {"stall_lg_throttle", "for the queue of loads and stores",
+     "access wider words instead of several narrow ones, and keep local arrays in registers", kWide},
+    {"stall_mio_throttle", "for the queue of shared memory and special functions",
+     "make fewer and wider accesses to shared memory, and use fewer special functions and dynamic branches",
+     "const float4 words = *reinterpret_cast<const float4*>(&tile[row][column]);"},
+    {"stall_membar", "for memory barriers", "use fewer fences, and fences of the block where they are enough",
+     "__threadfence_block();"},
+    {"stall_no_instruction", "for instructions",
+     "make the hot code smaller than the instruction cache: unroll and inline less", "#pragma unroll 1"},
+    {"stall_branch_resolving", "for the targets of branches",
+     "take branches out of the inner loops: unroll them, or select a value instead", "#pragma unroll"},
+    {"stall_dispatch_stall", "for the dispatcher",
+     "check the instructions with most samples in Nsight Compute: busy units and conflicts between registers "
+     "hold them back",
+     ""},
+    {"stall_sleeping", "asleep", "sleep for a shorter time, or wait at a barrier object instead",
+     "cuda::barrier<cuda::thread_scope_block>"},
+    {"stall_tex_throttle", "for the queue of textures",
+     "read fewer textures at a time, or read the data by loads from global memory", ""},
+};
 
 double peak_of_type(const GpuRecord* gpu, std::string_view type) {
   if (gpu == nullptr) return 0;
@@ -60,14 +105,10 @@ void add_fp32_math(const FindingContext& context, const std::string& module, con
   const auto saved_ns = static_cast<std::uint64_t>(products.saved_ns);
   const double of_time = context.of_gpu(products.ns);
   if (of_time < kMinOfTime || context.of_gpu(saved_ns) < kMinOfTime) return;
-  Finding finding;
-  finding.id = "fp32_math";
-  finding.where = module;
+  Finding finding{"fp32_math", module, context.of_analysed(products.ns), context.of_analysed(saved_ns)};
   finding.kernel = context.kernel_text(products.heaviest);
   finding.effect = finding.where.empty() ? "Matrix products run in FP32 instead of on tensor cores"
                                          : "computes matrix products in FP32 instead of on tensor cores";
-  finding.of_ns = context.of_analysed(products.ns);
-  finding.saving_ns = context.of_analysed(saved_ns);
   finding.why = "Tensor cores compute " + factor_text(peaks.tf32 / peaks.fp32) + " as fast in TF32, and " +
                 percent_text(of_time) +
                 " of the GPU time is in these products. The saving assumes that arithmetic limits them; a "
@@ -89,6 +130,16 @@ void add_fp32_math(const FindingContext& context, const std::string& module, con
 }
 
 }  // namespace
+
+std::span<const StallAdvice> stall_advice() noexcept {
+  return kStallAdvice;
+}
+
+const StallAdvice* find_stall_advice(std::string_view metric) noexcept {
+  const auto at = std::find_if(std::begin(kStallAdvice), std::end(kStallAdvice),
+                               [metric](const StallAdvice& advice) { return advice.metric == metric; });
+  return at == std::end(kStallAdvice) ? nullptr : at;
+}
 
 // Matrix products run on the FP32 pipes instead of on tensor cores.
 //
@@ -251,7 +302,7 @@ std::string limits_text(const MeasuredKernel& measured) {
 // for that unit, and the kernel is as fast as it allows. Reported from 30 % of the warps' time on: a fix that
 // halves the stall then returns 15 % of it. Not reported for grids under half a wave: their latency comes
 // from the size of the problem (grid_under_one_wave). Of the reasons, the most frequent that a fix exists for
-// (stall_advice.h).
+// (stall_advice()).
 bool stalls_of_kernel(const KernelUse& use, const FindingContext& context, std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.02;
   constexpr double kMinStall = 30;  // percent of the time of all resident warps

@@ -8,8 +8,8 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/findings/rules.h"
-#include "tools/analysis/tables/byte_fit.h"
-#include "tools/analysis/tables/kernel_kinds.h"
+#include "tools/analysis/queries/byte_fit.h"
+#include "tools/analysis/queries/kernel_kinds.h"
 
 namespace rangefinder {
 namespace {
@@ -38,12 +38,9 @@ void add_memory_bound(const FindingContext& context, const std::string& module, 
   constexpr double kMinOfTime = 0.02;
   if (context.of_gpu(bound.gpu_ns) < kMinOfTime) return;
   const bool dram = bound.dram_share >= bound.l2_share;
-  Finding finding;
-  finding.id = "memory_bound";
+  Finding finding{"memory_bound", module, context.of_analysed(bound.gpu_ns)};
   const std::string level = dram ? "DRAM" : "L2";
   finding.effect = "is bound by " + level + " bandwidth";
-  finding.where = module;
-  finding.of_ns = context.of_analysed(bound.gpu_ns);
   finding.why = "It reaches " + percent_text(dram ? bound.dram_share : bound.l2_share) + " of the " + level +
                 " peak, " + rate_text(dram ? bound.dram_rate : bound.l2_rate) +
                 ". Only fewer bytes make it faster; it moves " +
@@ -156,9 +153,7 @@ void find_time_follows_bytes(const FindingContext& context, std::vector<Finding>
   const DepthFit& fit = best.modules();
   const FittedLine& line = best.line();
   const std::string level = best.level_text();
-  Finding finding;
-  finding.id = "time_follows_bytes";
-  finding.where = context.loop.path;
+  Finding finding{"time_follows_bytes", context.loop.path};
   finding.effect = (finding.where.empty() ? "There are modules" : "has modules") +
                    (" whose time follows the bytes they move through " + level);
   finding.why = "r = " + three_digits(line.r) + " over " + count_text(fit.modules.size()) +
@@ -196,12 +191,9 @@ void add_slower_than_bytes(const FindingContext& context, const std::string& mod
   if (by_bytes_ns == 0 || context.of_gpu(above.gpu_ns - by_bytes_ns) < kMinOfTime) return;
   const std::string level = best.level_text();
   const double factor = static_cast<double>(above.gpu_ns) / above.by_bytes_ns;
-  Finding finding;
-  finding.id = "slower_than_bytes";
-  finding.where = module;
+  Finding finding{"slower_than_bytes", module, context.of_analysed(above.gpu_ns),
+                  context.of_analysed(above.gpu_ns - by_bytes_ns)};
   finding.effect = "takes " + factor_text(factor) + " the time that its " + level + " bytes explain";
-  finding.of_ns = context.of_analysed(above.gpu_ns);
-  finding.saving_ns = context.of_analysed(above.gpu_ns - by_bytes_ns);
   finding.why = context.each_text(finding.of_ns) + context.per() +
                 " pass there; by the rate of the other modules it would be " +
                 context.each_text(finding.of_ns - *finding.saving_ns) +
@@ -256,12 +248,9 @@ void add_amplification(const FindingContext& context, const std::string& module,
   const double factor = static_cast<double>(amplified.dram) / static_cast<double>(amplified.declared);
   const auto saving = static_cast<std::uint64_t>(static_cast<double>(amplified.gpu_ns) * (1 - 1 / factor));
   if (context.of_gpu(amplified.gpu_ns) < kMinOfTime) return;
-  Finding finding;
-  finding.id = "amplification";
+  Finding finding{"amplification", module, context.of_analysed(amplified.gpu_ns),
+                  context.of_analysed(saving)};
   finding.effect = "moves " + factor_text(factor) + " its declared bytes";
-  finding.where = module;
-  finding.saving_ns = context.of_analysed(saving);
-  finding.of_ns = context.of_analysed(amplified.gpu_ns);
   finding.why = bytes_text(amplified.dram) + " moved through DRAM, " + bytes_text(amplified.declared) +
                 " were declared. The excess takes its share of " + context.each_text(finding.of_ns) +
                 " of GPU time" + context.per() + ".";
@@ -330,12 +319,9 @@ void add_slower_than_roofs(const FindingContext& context, const std::string& mod
   constexpr double kMinOfTime = 0.02;
   if (context.of_gpu(slow.gpu_ns) < kMinOfTime) return;
   const double factor = static_cast<double>(slow.gpu_ns) / (static_cast<double>(slow.gpu_ns) - slow.saved_ns);
-  Finding finding;
-  finding.id = "slower_than_roofs";
-  finding.where = module;
+  Finding finding{"slower_than_roofs", module, context.of_analysed(slow.gpu_ns),
+                  context.of_analysed(static_cast<std::uint64_t>(slow.saved_ns))};
   finding.effect = "takes " + factor_text(factor) + " the time that its bytes and operations explain";
-  finding.of_ns = context.of_analysed(slow.gpu_ns);
-  finding.saving_ns = context.of_analysed(static_cast<std::uint64_t>(slow.saved_ns));
   finding.why =
       context.each_text(finding.of_ns) + context.per() + " pass there, and at its highest roof it would be " +
       context.each_text(finding.of_ns - std::min(finding.of_ns, *finding.saving_ns)) + ". It moves " +

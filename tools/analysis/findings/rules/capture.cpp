@@ -36,9 +36,7 @@ Unsafe unsafe_calls(const CaptureCalls& captures) {
 void report_captures(const FindingContext& context, const Unsafe& unsafe, std::vector<Finding>& out) {
   const CaptureCalls& captures = context.facts.captures;
   const std::uint64_t broken = captures.invalid();
-  Finding finding;
-  finding.id = "unsafe_during_capture";
-  finding.where = unsafe.where == 0 ? "" : numbers_folded(context.path_text(unsafe.where));
+  Finding finding{"unsafe_during_capture", context.module_text(unsafe.where)};
   finding.effect = broken != 0
                        ? finding.where.empty() ? "A stream capture failed" : "failed to capture a stream"
                    : finding.where.empty() ? "A capture contains calls that stream capture forbids"
@@ -86,8 +84,7 @@ void find_capture_obstacles(const FindingContext& context, std::vector<Finding>&
     if (loop.paths.count(path) != 0) gap_ns += gaps.ns + gaps.sync_ns;
   }
   const std::uint64_t iterations = loop.count + 1;
-  const double share = static_cast<double>(gap_ns / iterations * loop.count / context.gaps.gpus()) /
-                       static_cast<double>(context.span_ns);
+  const double share = context.of_span(gap_ns / iterations * loop.count / context.gaps.gpus());
   if (kernels < kMinKernels * iterations || share < kMinShare) return;
   std::map<std::string, std::uint64_t> obstacles;
   for (const auto& [call, count] : loop_calls(context)) {
@@ -104,11 +101,9 @@ void find_capture_obstacles(const FindingContext& context, std::vector<Finding>&
     }
   }
   if (obstacles.empty()) return;
-  Finding finding;
-  finding.id = "capture_obstacles";
+  Finding finding{"capture_obstacles", loop.path,
+                  static_cast<std::uint64_t>(share * static_cast<double>(context.span_ns))};
   finding.effect = "makes calls that prevent the capture of an iteration in a CUDA graph";
-  finding.where = loop.path;
-  finding.of_ns = static_cast<std::uint64_t>(share * static_cast<double>(context.span_ns));
   finding.why = "Gaps that a graph would close take " + percent_text(share) + " of the iterations, between " +
                 count_text(kernels / iterations) +
                 " kernels. These calls prevent a capture: " + counts_text(obstacles) + ".";

@@ -49,11 +49,9 @@ void add_slow_copies(const FindingContext& context, const std::string& module, c
                      const CopySums& pinned, std::vector<Finding>& out) {
   constexpr double kMinShare = 0.01;
   if (context.span_ns == 0 || sums.gpu_ns == 0) return;
-  const double share = static_cast<double>(sums.ns) / static_cast<double>(context.span_ns);
+  const double share = context.of_span(sums.ns);
   if (share < kMinShare && !context.rest) return;
-  Finding finding;
-  finding.id = "pageable_or_synchronous_copies";
-  finding.where = module;
+  Finding finding{"pageable_or_synchronous_copies", module};
   const std::string what = sums.pageable != 0 ? "pageable memory" : "calls that wait";
   finding.effect =
       (module.empty() ? "Copies between host and GPU use " : "copies between host and GPU with ") + what;
@@ -128,11 +126,9 @@ void find_small_copies(const FindingContext& context, std::vector<Finding>& out)
   const std::optional<std::uint64_t> net_call_ns = context.net_ns(call_ns, copies);
   const std::uint64_t total = std::max(net_call_ns.value_or(call_ns), copy_ns);
   const std::uint64_t saving = total - total / copies * iterations;
-  const double share = static_cast<double>(saving) / static_cast<double>(context.span_ns);
+  const double share = context.of_span(saving);
   if (share < kMinShare) return;
-  Finding finding;
-  finding.id = "small_copies";
-  finding.where = context.loop.path;
+  Finding finding{"small_copies", context.loop.path};
   finding.effect = (finding.where.empty() ? "The program makes " : "makes ") +
                    count_text(copies / iterations) + " copies of " + bytes_text(bytes / copies) +
                    " one by one";

@@ -8,15 +8,15 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/finding_context.h"
-#include "tools/analysis/tables/kernel_text.h"
+#include "tools/analysis/queries/kernel_labels.h"
 
 namespace rangefinder {
 namespace {
 
 /// The chains of one place, grouped by their kernels.
 struct ChainPlace {
-  ElementwiseChains::Sum sum;
-  std::map<std::string, ElementwiseChains::Sum> kinds;
+  PatternSum sum;
+  std::map<std::string, PatternSum> kinds;
   [[nodiscard]] const std::string& heaviest() const {
     const auto lighter = [](const auto& a, const auto& b) { return a.second.saved_ns < b.second.saved_ns; };
     return std::max_element(kinds.begin(), kinds.end(), lighter)->first;
@@ -54,25 +54,22 @@ std::string names_text(const FindingContext& context, const std::vector<std::uin
 }
 
 void report_chains(const FindingContext& context, const std::string& where, const ChainPlace& place,
-                   const ElementwiseChains::Sum& all, std::vector<Finding>& out) {
+                   const PatternSum& all, std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.01;
-  const ElementwiseChains::Sum& sum = place.sum;
+  const PatternSum& sum = place.sum;
   if (context.of_gpu(sum.saved_ns) < kMinOfTime) return;
-  Finding finding;
-  finding.id = "unfused_chain";
-  finding.where = where;
+  Finding finding{"unfused_chain", where, context.of_analysed(sum.total_ns),
+                  context.of_analysed(sum.saved_ns)};
   finding.effect = "runs elementwise kernels one by one that could be one kernel";
-  finding.saving_ns = context.of_analysed(sum.saved_ns);
-  finding.of_ns = context.of_analysed(sum.total_ns);
   finding.why = context.each_text(finding.of_ns) + context.per() + " pass in " +
-                counted_text(sum.chains, "chain", "chains") + ", " + context.each_text(*finding.saving_ns) +
+                counted_text(sum.times, "chain", "chains") + ", " + context.each_text(*finding.saving_ns) +
                 " of it beyond the longest kernel of each. The heaviest chain is " + place.heaviest() + ".";
   finding.evidence = {evidence_text("kernels", "heaviest chain:", place.heaviest()),
                       evidence_count("kinds", "distinct chains there", place.kinds.size()),
-                      evidence_count("chains", "occurrences", sum.chains),
+                      evidence_count("chains", "occurrences", sum.times),
                       evidence_ns("gpu_ns", "their GPU time", sum.total_ns),
                       evidence_ns("saved_ns", "beyond the longest kernel of each", sum.saved_ns),
-                      evidence_count("all_chains", "occurrences of all chains in the trace", all.chains),
+                      evidence_count("all_chains", "occurrences of all chains in the trace", all.times),
                       evidence_ns("all_saved_ns", "their time beyond the longest kernels", all.saved_ns)};
   if (sum.l2_bytes != 0) finding.evidence.push_back(evidence_bytes("l2_bytes", "L2 bytes", sum.l2_bytes));
   finding.next_step =
@@ -82,17 +79,14 @@ void report_chains(const FindingContext& context, const std::string& where, cons
   out.push_back(std::move(finding));
 }
 
-void report_attention(const FindingContext& context, const std::string& place,
-                      const AttentionProducts::Sum& sum, std::vector<Finding>& out) {
+void report_attention(const FindingContext& context, const std::string& place, const PatternSum& sum,
+                      std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.005;
-  const double of_time = context.of_gpu(sum.between_ns);
+  const double of_time = context.of_gpu(sum.saved_ns);
   if (of_time < kMinOfTime) return;
-  Finding finding;
-  finding.id = "attention_scores";
+  const std::uint64_t between_ns = context.of_analysed(sum.saved_ns);
+  Finding finding{"attention_scores", place, between_ns, between_ns};
   finding.effect = "writes attention scores to memory and reads them back";
-  finding.where = place;
-  finding.saving_ns = context.of_analysed(sum.between_ns);
-  finding.of_ns = *finding.saving_ns;
   finding.why = context.each_text(finding.of_ns) + context.per() +
                 " pass in the kernels between the two matrix products: softmax, scale, mask. ";
   finding.why += sum.l2_bytes != 0
@@ -102,7 +96,7 @@ void report_attention(const FindingContext& context, const std::string& place,
   finding.evidence = {
       evidence_count("times", "occurrences", sum.times),
       evidence_ns("between_ns", "kernels between the two matrix products (softmax, scale, mask)",
-                  sum.between_ns),
+                  sum.saved_ns),
       evidence_share("share_of_gpu_time", "share of all kernel time", of_time)};
   if (sum.l2_bytes != 0) {
     finding.evidence.push_back(evidence_bytes("l2_bytes", "their L2 bytes", sum.l2_bytes));
@@ -113,22 +107,19 @@ void report_attention(const FindingContext& context, const std::string& place,
   out.push_back(std::move(finding));
 }
 
-void report_nodes(const FindingContext& context, const std::string& module, const ShortNodes::Sum& sum,
+void report_nodes(const FindingContext& context, const std::string& module, const PatternSum& sum,
                   std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.02;
   constexpr std::uint64_t kMinGpuNs = 1'000'000;  // of all kernels; shorter programs are not worth tuning
   if (context.of_gpu(sum.saved_ns) < kMinOfTime || context.gpu_ns < kMinGpuNs) return;
-  Finding finding;
-  finding.id = "small_graph_kernels";
-  finding.where = module;
+  Finding finding{"small_graph_kernels", module, context.of_analysed(sum.total_ns),
+                  context.of_analysed(sum.saved_ns)};
   finding.effect = "replays chains of kernels that each take " + duration_text(sum.total_ns / sum.kernels);
-  finding.of_ns = context.of_analysed(sum.total_ns);
-  finding.saving_ns = context.of_analysed(sum.saved_ns);
   finding.why =
       context.each_text(finding.of_ns) + context.per() + " pass in " + count_text(sum.kernels) +
-      " kernels below 5 us, in " + counted_text(sum.chains, "chain", "chains") +
+      " kernels below 5 us, in " + counted_text(sum.times, "chain", "chains") +
       ". A graph removes the launch by the host, but each kernel still starts and drains on the GPU.";
-  finding.evidence = {evidence_count("chains", "chains", sum.chains),
+  finding.evidence = {evidence_count("chains", "chains", sum.times),
                       evidence_count("kernels", "kernels in them", sum.kernels),
                       evidence_ns("gpu_ns", "their GPU time", sum.total_ns),
                       evidence_ns("saved_ns", "beyond the longest kernel of each", sum.saved_ns)};
@@ -137,17 +128,27 @@ void report_nodes(const FindingContext& context, const std::string& module, cons
   out.push_back(std::move(finding));
 }
 
+/// The analysed modules that have most of a pattern.
+std::vector<std::pair<std::string, PatternSum>> heaviest_modules(
+    const FindingContext& context, const std::unordered_map<std::uint32_t, PatternSum>& sums) {
+  std::map<std::string, PatternSum> modules;
+  for (const auto& [path, sum] : sums) {
+    if (path != 0 && context.takes(path)) modules[context.module_text(path)] += sum;
+  }
+  return heaviest(modules, [](const PatternSum& one) { return one.saved_ns; });
+}
+
 }  // namespace
 
 /// Consecutive elementwise kernels, each of which reads what the previous one wrote. The saving is the time
 /// of a chain beyond its longest kernel.
 void find_unfused_chain(const FindingContext& context, std::vector<Finding>& out) {
   std::map<std::string, ChainPlace> places;
-  ElementwiseChains::Sum all;
+  PatternSum all;
   for (const auto& [key, sum] : context.facts.elementwise.sums()) {
     if (key.first == 0 || !context.takes(key.first)) continue;
     all += sum;
-    ChainPlace& place = places[numbers_folded(context.path_text(key.first))];
+    ChainPlace& place = places[context.module_text(key.first)];
     place.sum += sum;
     place.kinds[names_text(context, key.second)] += sum;
   }
@@ -158,32 +159,15 @@ void find_unfused_chain(const FindingContext& context, std::vector<Finding>& out
 /// Attention writes its scores to memory, between two matrix products and a softmax. The saving is the time
 /// of all kernels between the two products.
 void find_attention_scores(const FindingContext& context, std::vector<Finding>& out) {
-  std::map<std::string, AttentionProducts::Sum> places;
-  for (const auto& [path, sum] : context.facts.attention.sums()) {
-    if (!context.takes(path) || path == 0) continue;
-    AttentionProducts::Sum& place = places[numbers_folded(context.path_text(path))];
-    place.times += sum.times;
-    place.between_ns += sum.between_ns;
-    place.l2_bytes += sum.l2_bytes;
-  }
-  const auto between = [](const AttentionProducts::Sum& one) { return one.between_ns; };
-  for (const auto& [place, sum] : heaviest(places, between)) report_attention(context, place, sum, out);
+  for (const auto& [place, sum] : heaviest_modules(context, context.facts.attention.sums()))
+    report_attention(context, place, sum, out);
 }
 
 /// A replayed graph runs chains of kernels that are too short to fill the GPU. A graph removes the host's
 /// part, but a kernel still takes a microsecond or two to start and to drain. The saving is the time of a
 /// chain beyond its longest kernel. unfused_chain reports elementwise kernels alone.
 void find_small_graph_kernels(const FindingContext& context, std::vector<Finding>& out) {
-  std::map<std::string, ShortNodes::Sum> modules;
-  for (const auto& [path, sum] : context.facts.short_nodes.sums()) {
-    if (path == 0 || !context.takes(path)) continue;
-    ShortNodes::Sum& module = modules[numbers_folded(context.path_text(path))];
-    module.chains += sum.chains;
-    module.kernels += sum.kernels;
-    module.total_ns += sum.total_ns;
-    module.saved_ns += sum.saved_ns;
-  }
-  for (const auto& [module, sum] : heaviest(modules, [](const ShortNodes::Sum& one) { return one.saved_ns; }))
+  for (const auto& [module, sum] : heaviest_modules(context, context.facts.short_nodes.sums()))
     report_nodes(context, module, sum, out);
 }
 

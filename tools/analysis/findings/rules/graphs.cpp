@@ -23,11 +23,8 @@ void add_graph_below_peak(const FindingContext& context, const std::string& modu
   const double rate = static_cast<double>(replayed.dram) / (static_cast<double>(replayed.gpu_ns) * 1e-9);
   const double share = rate / peak;
   if (share < kMinOfPeak || share >= kRoofShare) return;
-  Finding finding;
-  finding.id = "graph_below_peak";
-  finding.where = module;
+  Finding finding{"graph_below_peak", module, context.of_analysed(replayed.gpu_ns)};
   finding.effect = "replays at " + percent_text(share) + " of the DRAM peak";
-  finding.of_ns = context.of_analysed(replayed.gpu_ns);
   finding.saving_ns =
       static_cast<std::uint64_t>(static_cast<double>(finding.of_ns) * (1 - share / kReachable));
   finding.why = rate_text(rate) + " is " + percent_text(share) + " of the peak; a long read reaches " +

@@ -55,18 +55,14 @@ void find_launch_bound(const FindingContext& context, std::vector<Finding>& out)
   const std::uint64_t gross = of_analysed(sums.gap_ns - sums.gaps * GpuGaps::kShortestNs);
   const std::uint64_t launches = of_analysed(sums.gaps);  // each gap contains one
   const std::optional<std::uint64_t> saving = context.net_ns(gross, launches);
-  const double share = static_cast<double>(saving.value_or(gross)) / static_cast<double>(context.span_ns);
+  const double share = context.of_span(saving.value_or(gross));
   const std::uint64_t mean_kernel = sums.kernel_ns / sums.kernels;
   const std::uint64_t per_kernel = context.span_ns / analysed / (sums.kernels / sums.iterations + 1);
   if (share < kMinShare || mean_kernel >= per_kernel) return;
   const std::uint64_t ranges = sums.ranges / sums.iterations;
-  Finding finding;
-  finding.id = "launch_bound";
-  finding.where = context.loop.path;
+  Finding finding{"launch_bound", context.loop.path, of_analysed(sums.gap_ns), saving};
   finding.effect = finding.where.empty() ? "The GPU waits for the host between short kernels"
                                          : "makes the GPU wait for the host between short kernels";
-  finding.saving_ns = saving;
-  finding.of_ns = of_analysed(sums.gap_ns);
   finding.why = "A kernel takes " + duration_text(mean_kernel) + ", the host " + duration_text(per_kernel) +
                 " to launch the next; " + count_text(sums.kernels / sums.iterations) + " run" +
                 context.per() + ". The GPU idles in " + count_text(sums.gaps / sums.iterations) +
@@ -133,17 +129,13 @@ void find_sync_each_iteration(const FindingContext& context, std::vector<Finding
   const auto iterations = static_cast<double>(context.loop.count);
   const std::uint64_t gross = of_analysed(gap_ns), launches = of_analysed(gaps);
   const std::optional<std::uint64_t> saving = context.net_ns(gross, launches);
-  const double share = static_cast<double>(saving.value_or(gross)) / static_cast<double>(context.span_ns);
+  const double share = context.of_span(saving.value_or(gross));
   if (share < kMinShare) return;
   const LoopWaits waits = loop_waits(context);
   if (static_cast<double>(waits.by_iteration.size()) / iterations < kMinOfIterations) return;
-  Finding finding;
-  finding.id = "sync_each_iteration";
-  finding.where = context.loop.path;
+  Finding finding{"sync_each_iteration", context.loop.path, gross, saving};
   finding.effect = finding.where.empty() ? "The host waits for the GPU, which then waits for the host"
                                          : "waits for the GPU, which then waits for the host";
-  finding.saving_ns = saving;
-  finding.of_ns = gross;
   finding.why = "The GPU idles for " + context.each_text(gross) +
                 " an iteration after these calls: " + counts_text(waits.apis) + ". The host waits for " +
                 context.each_text(waits.waited_ns) +
@@ -182,16 +174,12 @@ void find_allocations_in_loop(const FindingContext& context, std::vector<Finding
   const auto per_iteration = [&context](std::uint64_t n) {
     return static_cast<double>(n) / static_cast<double>(context.loop.count);
   };
-  const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
+  const double share = context.of_span(ns);
   const bool pool = pool_calls == allocs + frees;
   if (allocs + frees < context.loop.count || share < (pool ? kMinShareOfPool : kMinShare)) return;
-  Finding finding;
-  finding.id = "allocations_in_loop";
-  finding.where = context.loop.path;
+  Finding finding{"allocations_in_loop", context.loop.path, ns, ns};
   finding.effect = finding.where.empty() ? "Memory is allocated and freed in every iteration"
                                          : "allocates and frees memory in every iteration";
-  finding.saving_ns = ns;
-  finding.of_ns = ns;
   finding.why = context.each_text(ns) + " an iteration pass in calls that allocate or free, " +
                 three_digits(per_iteration(allocs)) + " and " + three_digits(per_iteration(frees)) +
                 " of them. ";

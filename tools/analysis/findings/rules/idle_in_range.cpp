@@ -33,7 +33,7 @@ void blame(const FindingContext& context, const LongGap& gap, std::map<std::stri
   const auto take = [&](const HostPiece& piece) {
     if (piece.path == kHeldPath) return;
     if (!context.loop.found() && !context.takes(piece.path)) return;
-    const std::string place = piece.path == 0 ? "" : numbers_folded(context.path_text(piece.path));
+    const std::string place = context.module_text(piece.path);
     const std::uint64_t in_launches = piece.calls[static_cast<std::size_t>(HostCall::launch)];
     const std::uint64_t ns = piece.ns() - std::min(piece.ns(), in_launches);
     Idle& idle = places[place];
@@ -61,17 +61,13 @@ void report_idle(const FindingContext& context, const Idle& idle, const std::str
                  std::vector<Finding>& out) {
   constexpr double kMinShare = 0.03;  // of the iterations' time
   const std::uint64_t ns = idle.ns / context.gaps.gpus();
-  const double share = static_cast<double>(ns) / static_cast<double>(context.span_ns);
+  const double share = context.of_span(ns);
   const bool once = !context.loop.found() || context.rest;
   if (share < (once ? kMinShareOnce : kMinShare)) return;
   if (once && context.span_ns < kMinSpanOnceNs) return;
-  Finding finding;
-  finding.id = "idle_in_range";
-  finding.where = place;
+  Finding finding{"idle_in_range", place, ns, ns};
   finding.effect = place.empty() ? "The GPU is idle while the host works outside of any range"
                                  : "leaves the GPU idle while the host works";
-  finding.saving_ns = ns;
-  finding.of_ns = ns;
   finding.why =
       "The GPU is idle for " + context.each_text(ns) + context.per() + ", in " +
       three_digits(static_cast<double>(idle.gaps) / static_cast<double>(once ? 1 : context.loop.count)) +

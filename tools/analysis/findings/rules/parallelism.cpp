@@ -7,8 +7,8 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/findings/rules.h"
-#include "tools/analysis/tables/kernel_kinds.h"
-#include "tools/analysis/timeline/occupancy.h"
+#include "tools/analysis/queries/kernel_kinds.h"
+#include "tools/analysis/queries/occupancy.h"
 
 namespace rangefinder {
 namespace {
@@ -26,13 +26,9 @@ void add_tail_wave(const FindingContext& context, const std::string& module, con
   const auto saved_ns = static_cast<std::uint64_t>(tails.saved_ns);
   if (context.of_gpu(saved_ns) < kMinOfTime) return;
   const double filled = tails.waves - std::floor(tails.waves);
-  Finding finding;
-  finding.id = "tail_wave";
-  finding.where = module;
+  Finding finding{"tail_wave", module, context.of_analysed(tails.ns), context.of_analysed(saved_ns)};
   finding.kernel = context.kernel_text(tails.heaviest.name);
   finding.effect = "leaves the last wave of its grids " + percent_text(1 - filled) + " empty";
-  finding.of_ns = context.of_analysed(tails.ns);
-  finding.saving_ns = context.of_analysed(saved_ns);
   finding.why = three_digits(tails.waves) + " waves of blocks take the time of " +
                 three_digits(std::ceil(tails.waves)) + " in `" + finding.kernel +
                 "`. Grids with such a tail take " + context.each_text(finding.of_ns) + context.per() +
@@ -163,13 +159,10 @@ void add_grid_under_one_wave(const FindingContext& context, const std::string& m
   if (context.rest || static_cast<double>(ns) < kMinOfIteration * static_cast<double>(all_ns)) return;
   const double fill = small.fill_ns / static_cast<double>(small.ns);
   const std::uint32_t sms = context.gpu()->sm_count;
-  Finding finding;
-  finding.id = "grid_under_one_wave";
-  finding.where = module;
+  Finding finding{"grid_under_one_wave", module, ns};
   finding.kernel = context.kernel_text(small.heaviest.name);
   finding.effect =
       kernel_subject(finding) + "fills " + percent_text(fill) + " of the GPU, because its grids are small";
-  finding.of_ns = ns;
   const NamedValues& measured = context.kernels.measured(small.heaviest.name).values;
   finding.why = blocks_text(small.heaviest_blocks, sms) + " of `" + finding.kernel + "`; such grids fill " +
                 percent_text(fill) + " of a wave. " + throughput_text(measured);
@@ -204,7 +197,7 @@ void add_grid_under_one_wave(const FindingContext& context, const std::string& m
 void find_grid_under_one_wave(const FindingContext& context, std::vector<Finding>& out) {
   constexpr std::uint64_t kMinGpuNs = 1'000'000;
   const GpuRecord* const gpu = context.gpu();
-  const bool studied = context.kernels.any_value("compute_throughput");
+  const bool studied = context.kernels.any_measured("compute_throughput");
   if (gpu == nullptr || gpu->sm_count == 0 || context.concurrent) return;
   if (context.gpu_ns < kMinGpuNs && !studied) return;
   std::map<std::string, SmallGrids> modules;

@@ -23,18 +23,14 @@ struct Exposed {
 void report_exposed(const FindingContext& context, const Streams& streams, const Exposed& exposed,
                     std::vector<Finding>& out) {
   constexpr double kMinShare = 0.02;
-  const double share = static_cast<double>(exposed.ns) / static_cast<double>(context.span_ns);
+  const double share = context.of_span(exposed.ns);
   if (share < kMinShare || 2 * exposed.waits < context.loop.count) return;
   const std::string producer = std::to_string(streams.first.second);
   const std::string consumer = std::to_string(streams.second.second);
-  Finding finding;
-  finding.id = "exposed_stream_wait";
-  finding.where = exposed.path == 0 ? "" : numbers_folded(context.path_text(exposed.path));
+  Finding finding{"exposed_stream_wait", context.module_text(exposed.path), exposed.ns, exposed.ns};
   finding.effect =
       (finding.where.empty() ? "Stream " + consumer + " idles" : "keeps stream " + consumer + " idle") +
       " until stream " + producer + " is done";
-  finding.saving_ns = exposed.ns;
-  finding.of_ns = exposed.ns;
   finding.why = context.each_text(exposed.ns) + context.per() + " pass in " +
                 counted_text(exposed.waits, "wait", "waits") + " for an event, " +
                 duration_text(exposed.ns / exposed.waits) + " on average. Stream " + consumer +
@@ -69,20 +65,16 @@ void add_cluster(const FindingContext& context, const std::vector<ConcurrentKern
   const std::uint64_t mean = together.ns / together.count;
   const double factor = static_cast<double>(mean) / static_cast<double>(one_by_one);
   const std::uint64_t saving = mean > one_by_one ? (mean - one_by_one) * together.count : 0;
-  const double share =
-      static_cast<double>(saving) / static_cast<double>(std::max<std::uint64_t>(1, context.span_ns));
+  const double share = context.of_span(saving);
   if (factor < kMinSlower || share < kMinShare) return;
-  Finding finding;
-  finding.id = "slower_together";
   const KernelUse first{static_cast<std::uint32_t>(kernels.front() >> 32),
                         static_cast<std::uint32_t>(kernels.front())};
-  finding.where = context.module_of(first).module;
+  Finding finding{"slower_together", context.module_of(first).module, context.of_analysed(together.ns),
+                  context.of_analysed(saving)};
   finding.kernel = names.begin()->first;
   finding.effect =
       (finding.where.empty() ? "Concurrent kernels take " : "runs kernels concurrently that take ") +
       factor_text(factor) + " as long as one after the other";
-  finding.saving_ns = context.of_analysed(saving);
-  finding.of_ns = context.of_analysed(together.ns);
   finding.why = "Together they take " + duration_text(mean) + ", alone " + duration_text(one_by_one) +
                 " in sum, in " + count_text(together.count) + " runs. They are " + counts_text(names) +
                 ", and compete for cache, memory or multiprocessors.";
@@ -113,11 +105,8 @@ void find_exposed_wait(const FindingContext& context, std::vector<Finding>& out)
     exposed.longest_ns = wait.exposed_ns;
     exposed.path = wait.consumer_path;
   }
-  std::vector<std::pair<Streams, Exposed>> heavy(pairs.begin(), pairs.end());
-  std::sort(heavy.begin(), heavy.end(),
-            [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-  if (heavy.size() > kMaxFindings) heavy.resize(kMaxFindings);
-  for (const auto& [streams, exposed] : heavy) report_exposed(context, streams, exposed, out);
+  for (const auto& [streams, exposed] : heaviest(pairs, [](const Exposed& one) { return one.ns; }))
+    report_exposed(context, streams, exposed, out);
 }
 
 /// Kernels take longer when they run concurrently than one after the other: a cluster of kernels that overlap
@@ -128,10 +117,7 @@ void find_slower_together(const FindingContext& context, std::vector<Finding>& o
   std::vector<Finding> found;
   for (const auto& [kernels, together] : context.facts.concurrent.together())
     add_cluster(context, kernels, together, found);
-  std::sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) {
-    return a.saving_ns.value_or(0) > b.saving_ns.value_or(0);
-  });
-  if (found.size() > kMaxFindings) found.resize(kMaxFindings);
+  keep_most_valuable(found);
   for (Finding& finding : found) out.push_back(std::move(finding));
 }
 

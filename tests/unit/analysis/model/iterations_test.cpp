@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the iterations of a program are found.
+#include "tools/analysis/model/iterations.h"
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/model/read_once.h"
+#include "tests/unit/analysis/model/trace_on_disk.h"
+#include "tools/analysis/model/missing.h"
+
+namespace rangefinder {
+namespace {
+
+using test::line_of;
+using test::path;
+using test::TraceOnDisk;
+
+class Program : public TraceOnDisk {
+ public:
+  Program() { lines = {line_of(test::header()), line_of(test::gpu())}; }
+
+  std::uint32_t add_path(const std::string& name, std::uint32_t parent = 0) {
+    lines.push_back(line_of(path(++paths_, parent, name)));
+    return paths_;
+  }
+  std::uint64_t add_range(std::uint32_t of, TimeNs start, TimeNs end) {
+    lines.push_back(line_of(test::range(++ranges_, of, start, end)));
+    return ranges_;
+  }
+  void add_kernel(std::uint32_t name, TimeNs start, TimeNs end, std::uint32_t graph = 0) {
+    KernelRecord kernel = test::kernel(++correlation_, 0, start, end);
+    kernel.name = name;
+    kernel.work.graph = graph;
+    LaunchRecord launch = test::launch(correlation_, 0);
+    launch.host.start_ns = start - 500;
+    launch.host.end_ns = start - 400;
+    lines.push_back(line_of(launch));
+    lines.push_back(line_of(kernel));
+  }
+  Iterations found(const std::string& glob = "") {
+    write();
+    return test::find_iterations(open_trace_folder(folder.path()), glob);
+  }
+
+ private:
+  std::uint32_t paths_ = 0, correlation_ = 0;
+  std::uint64_t ranges_ = 0;
+};
+
+TEST_CASE("ranges whose names differ in a number are the iterations, before a more frequent range") {
+  Program program;
+  for (int i = 0; i < 4; ++i) {
+    const auto own = program.add_path("iterations" + std::to_string(i));
+    const auto model = program.add_path("model", own);
+    for (int n = 0; n < 3; ++n) program.add_range(model, 100 * i + 10 * n, 100 * i + 10 * n + 5);
+    program.add_range(own, 100 * i, 100 * i + 90);
+  }
+  const auto copies = program.add_path("H2D");
+  for (int i = 0; i < 20; ++i) program.add_range(copies, 1'000 + i * 10, 1'005 + i * 10);
+
+  const Iterations found = program.found();
+
+  CHECK(found.rule == IterationRule::numbered);
+  CHECK(found.path == "iterations*");
+  CHECK(found.instances.size() == 4);
+}
+
+TEST_CASE("the steps of epochs are the iterations") {
+  Program program;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    const auto outer = program.add_path("Epoch " + std::to_string(epoch));
+    for (int step = 0; step < 3; ++step) {
+      const TimeNs at = 1'000 * epoch + 100 * step;
+      program.add_range(program.add_path("step " + std::to_string(step), outer), at, at + 50);
+    }
+    program.add_range(outer, 1'000 * epoch, 1'000 * epoch + 900);
+  }
+  const Iterations found = program.found();
+  CHECK(found.path == "Epoch */step *");
+  CHECK(found.instances.size() == 6);
+}
+
+TEST_CASE("without such names it is the repeating range with most time, never a copy or data loading") {
+  Program program;
+  const auto h2d = program.add_path("H2D"), loader = program.add_path("dataloader");
+  const auto forward = program.add_path("forward"), zero = program.add_path("zero_grad");
+  for (int i = 0; i < 5; ++i) {
+    const TimeNs at = 1'000 * i;
+    for (int n = 0; n < 3; ++n) program.add_range(h2d, at + n * 100, at + n * 100 + 90);
+    program.add_range(loader, at + 300, at + 700);
+    program.add_range(forward, at + 700, at + 900);
+    program.add_range(zero, at + 900, at + 910);
+    program.add_range(zero, at + 910, at + 920);
+  }
+  const Iterations found = program.found();
+  CHECK(found.rule == IterationRule::outermost);
+  CHECK(found.path == "forward");
+  CHECK(found.instances.size() == 5);
+}
+
+TEST_CASE("a range around the whole program is not the iteration, the repeating range in it is") {
+  Program program;
+  const auto all = program.add_path("main"), forward = program.add_path("forward", all);
+  const auto layer = program.add_path("layer", forward);
+  for (int i = 0; i < 3; ++i) {
+    program.add_range(layer, 100 * i + 10, 100 * i + 20);
+    program.add_range(layer, 100 * i + 20, 100 * i + 30);
+    program.add_range(forward, 100 * i, 100 * i + 90);
+  }
+  program.add_range(all, 0, 300);
+  CHECK(program.found().path == "main/forward");
+}
+
+TEST_CASE("a glob takes all names that it matches as one series") {
+  Program program;
+  for (int i = 0; i < 5; ++i)
+    program.add_range(program.add_path("infer_" + std::to_string(i)), 100 * i, 100 * i + 90);
+  const Iterations found = program.found("infer_*");
+  CHECK(found.rule == IterationRule::given);
+  CHECK(found.path == "infer_*");
+  CHECK(found.instances.size() == 5);
+  CHECK(program.found("infer_3").instances.size() == 1);
+  CHECK_THROWS_AS(program.found("other_*"), Missing);
+}
+
+TEST_CASE("a program without ranges iterates over the graph with most GPU time") {
+  Program program;
+  for (int i = 0; i < 6; ++i) {
+    program.add_kernel(1, 1'000 + i * 10'000, 6'000 + i * 10'000, 7);
+    program.add_kernel(2, 8'000 + i * 10'000, 8'500 + i * 10'000, 9);
+  }
+  const Iterations found = program.found();
+  CHECK(found.rule == IterationRule::graph);
+  CHECK(found.path == "graph 7");
+  REQUIRE(found.instances.size() == 6);
+  CHECK(found.instances[2].start_ns == 20'500);  // the launch
+  CHECK(found.instances[2].end_ns == 30'500);
+  // Launched before the third launch, and runs after it.
+  CHECK(found.of(test::kernel(99, 0, 20'800, 20'900).work) == 1);
+  CHECK(found.of(test::kernel(99, 0, 21'000, 20'900).work) == 2);
+}
+
+TEST_CASE("otherwise a period in the sequence of kernels marks them, after a warm-up that differs") {
+  Program program;
+  TimeNs at = 10'000;
+  const auto put = [&](std::uint32_t name, TimeNs pause) {
+    at += pause;
+    program.add_kernel(name, at, at + 100);
+    at += 100;
+  };
+  for (const std::uint32_t name : {9U, 8U, 3U, 9U}) put(name, 50);
+  for (int i = 0; i < 8; ++i) {
+    put(1, 5'000);  // the program waits
+    for (const std::uint32_t name : {2U, 2U, 3U, 2U}) put(name, 10);
+  }
+  const Iterations found = program.found();
+  CHECK(found.rule == IterationRule::kernels);
+  CHECK(found.path == "every 5 kernels");
+  CHECK(found.instances.size() == 8);
+}
+
+TEST_CASE("kernels without a period are no iterations") {
+  Program program;
+  std::uint32_t state = 1;
+  for (int i = 0; i < 300; ++i) {
+    state = state * 1'664'525 + 1'013'904'223;
+    program.add_kernel(1 + (state >> 24) % 7, 1'000 + i * 200, 1'100 + i * 200);
+  }
+  const Iterations found = program.found();
+  CHECK(found.rule == IterationRule::none);
+  CHECK(found.path.empty());
+  CHECK(found.instances.empty());
+}
+
+}  // namespace
+}  // namespace rangefinder

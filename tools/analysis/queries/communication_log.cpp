@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/queries/communication_log.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+
+#include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/queries/cells.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::string_view kNcclPrefix = "nccl";
+
+/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)" ─▶ "AllReduce", "Sum".
+std::pair<std::string, std::string> operation_in(std::string_view kernel) {
+  static constexpr std::array<std::string_view, 3> kReducing{"AllReduce", "ReduceScatter", "Reduce"};
+  std::array<std::string, 3> words;
+  std::string_view rest = kernel.substr(0, kernel.find('('));
+  for (std::string& word : words) {
+    const std::size_t end = std::min(rest.find('_'), rest.size());
+    word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (words[1].empty() || words[1] == "Generic") return {};
+  const bool reduces = std::find(kReducing.begin(), kReducing.end(), words[1]) != kReducing.end();
+  return {words[1], reduces ? words[2] : ""};
+}
+
+bool is_bytes(const std::string& name) {
+  return name.find("bytes") != std::string::npos || name.find("Bytes") != std::string::npos;
+}
+
+}  // namespace
+
+const char* name_of(CommunicationLibrary library) noexcept {
+  return library == CommunicationLibrary::nccl  ? "NCCL"
+         : library == CommunicationLibrary::mpi ? "MPI"
+                                                : "NVSHMEM";
+}
+
+void CommunicationLog::add_names(const Line& line) {
+  if (const auto* const domain = std::get_if<DomainRecord>(&line)) {
+    if (domain->name == "NCCL") domains_[domain->id] = CommunicationLibrary::nccl;
+    if (domain->name == "MPI") domains_[domain->id] = CommunicationLibrary::mpi;
+  } else if (const auto* const path = std::get_if<PathRecord>(&line)) {
+    if (domains_.contains(path->domain)) paths_[path->id] = path->name;
+  } else if (const auto* const schema = std::get_if<PayloadSchemaRecord>(&line)) {
+    if (domains_.contains(schema->domain)) payloads_.add(*schema);
+  } else if (const auto* const name = std::get_if<KernelNameRecord>(&line)) {
+    const bool is_nccl = name->from_library == "NCCL";
+    if (!is_nccl && name->from_library != "NVSHMEM") return;
+    auto [operation, reduction] =
+        is_nccl ? operation_in(name->demangled) : std::pair<std::string, std::string>(name->demangled, "");
+    kernel_names_[name->id] = {is_nccl ? CommunicationLibrary::nccl : CommunicationLibrary::nvshmem,
+                               std::move(operation), std::move(reduction)};
+  }
+}
+
+void CommunicationLog::add(const SelectedRows& rows) {
+  rows.other_lines([this](const Line& line) { add_names(line); });
+  rows.ranges(kColumns, [this](const RangeRecord& range, bool begins) {
+    if (begins) add_range(range);
+  });
+  rows.work(kColumns, [this](const auto& record, bool begins) {
+    if constexpr (is_kernel_record<decltype(record)>) {
+      if (begins) add_kernel(record);
+    }
+  });
+}
+
+void CommunicationLog::add_range(const RangeRecord& range) {
+  const auto domain = domains_.find(range.domain);
+  if (domain == domains_.end() || range.name != 0) return;
+  const auto name = paths_.find(range.path);
+  if (name == paths_.end()) return;
+  // Another thread may have registered the schema; its events are written later.
+  if (!finishing_ && range.extras.payload_schema != 0 && !payloads_.knows(range.domain, range.extras)) {
+    undecoded_.push_back(range);
+    return;
+  }
+  if (domain->second == CommunicationLibrary::nccl) return add_nccl_range(range, name->second);
+  CommunicationCall call;
+  call.made_by = domain->second;
+  call.operation = keep(name->second);
+  fill_extras(call, range);
+  calls_.push_back(call);
+}
+
+// Calls that move data have bytes; calls that set up communicators have none and are skipped.
+void CommunicationLog::add_nccl_range(const RangeRecord& range, const std::string& name) {
+  if (name == "ncclGroupStart" || name == "ncclGroupEnd") {
+    edges_.push_back({range.id, range.thread, range.start_ns, name == "ncclGroupStart"});
+    return;
+  }
+  CommunicationCall call;
+  fill_extras(call, range);
+  if (!call.bytes) return;
+  call.operation = keep(name.starts_with(kNcclPrefix) ? name.substr(kNcclPrefix.size()) : name);
+  calls_.push_back(call);
+}
+
+void CommunicationLog::fill_extras(CommunicationCall& call, const RangeRecord& range) const {
+  call.range = range.id;
+  call.thread = range.thread;
+  call.start_ns = range.start_ns;
+  call.end_ns = range.end_ns;
+  for (const PayloadEntry& entry : payloads_.entries(range.domain, range.extras)) {
+    if (is_bytes(*entry.name)) call.bytes = call.bytes.value_or(0) + entry.value;
+    if (*entry.name == "NCCL communicator ID") call.communicator = entry.value;
+    if (*entry.name == "Reduction operation") call.reduction = entry.text;
+  }
+}
+
+void CommunicationLog::add_kernel(const KernelRecord& kernel) {
+  const bool communicates = kernel_names_.contains(kernel.name);
+  timeline_.add(kernel.work, !communicates);
+  if (!communicates || !is_timed(kernel.work)) return;
+  kernels_.push_back(
+      {kernel.work.start_ns, kernel.work.end_ns, kernel.work.range, kernel.work.gpu, kernel.name});
+}
+
+void CommunicationLog::add_span(const GpuSpan& span) {
+  CommunicationOverlap& overlap = overlaps_[span.gpu];
+  overlap.span_ns += span.ns();
+  if (span.kernels != 0) overlap.compute_ns += span.ns();
+  if (span.copies == 0) return;  // "copies" are communication kernels here: see add_kernel()
+  overlap.communication_ns += span.ns();
+  if (span.kernels == 0) overlap.exposed_ns += span.ns();
+}
+
+void CommunicationLog::finish() {
+  timeline_.finish();
+  finishing_ = true;
+  for (const RangeRecord& range : undecoded_) add_range(range);
+  undecoded_.clear();
+  std::erase_if(overlaps_, [](const auto& entry) { return entry.second.communication_ns == 0; });
+  join_groups();
+  join_kernels();
+  count_calls();
+}
+
+/// A call outside a group launches its own work. The end of a group launches the work of the calls inside.
+/// Older versions of NCCL open and close a group within each ncclSend and ncclRecv.
+void CommunicationLog::join_groups() {
+  struct Step {
+    std::uint32_t thread;
+    TimeNs start_ns;
+    const GroupEdge* edge;  // nullptr: `call`
+    std::size_t call;
+  };
+  std::vector<Step> steps;
+  for (const GroupEdge& edge : edges_) steps.push_back({edge.thread, edge.start_ns, &edge, 0});
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i].made_by == CommunicationLibrary::nccl)
+      steps.push_back({calls_[i].thread, calls_[i].start_ns, nullptr, i});
+  }
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    return std::tie(a.thread, a.start_ns) < std::tie(b.thread, b.start_ns);
+  });
+  std::vector<std::size_t> pending;
+  std::uint32_t thread = 0;
+  int depth = 0;
+  for (const Step& step : steps) {
+    if (step.thread != thread) {
+      pending.clear();
+      depth = 0;
+      thread = step.thread;
+    }
+    if (step.edge == nullptr) {
+      if (depth == 0) pending.clear();
+      pending.push_back(step.call);
+      if (depth == 0) calls_of_range_[calls_[step.call].range] = pending;
+    } else if (step.edge->opens) {
+      // A group that opens within the previous call belongs to that call.
+      if (depth == 0 && !pending.empty() && calls_[pending.back()].end_ns <= step.start_ns) pending.clear();
+      ++depth;
+    } else if (depth = std::max(depth - 1, 0); depth == 0) {
+      calls_of_range_[step.edge->range] = pending;
+      pending.clear();
+    }
+  }
+}
+
+void CommunicationLog::join_kernels() {
+  for (const Kernel& kernel : kernels_) {
+    const KernelName& name = kernel_names_.at(kernel.name);
+    Collective collective{kernel.start_ns, kernel.end_ns, kernel.gpu, "", 0};
+    std::set<std::string> operations, reductions;
+    if (const auto calls = calls_of_range_.find(kernel.range);
+        kernel.range != 0 && calls != calls_of_range_.end()) {
+      for (const std::size_t place : calls->second) {
+        operations.insert(*calls_[place].operation);
+        if (calls_[place].reduction != nullptr) reductions.insert(*calls_[place].reduction);
+        collective.communicator = calls_[place].communicator;
+      }
+    }
+    std::string reduction = name.reduction;
+    if (operations.empty()) {
+      collective.operation = name.operation.empty() ? "(not known)" : name.operation;
+    } else {
+      for (const std::string& operation : operations)
+        collective.operation += (collective.operation.empty() ? "" : "+") + operation;
+      reduction = reductions.size() == 1 ? *reductions.begin() : "";
+    }
+    OperationTotals& totals = operations_[{name.made_by, collective.operation, reduction}];
+    ++totals.kernels;
+    totals.gpu_ns += duration_ns(kernel.start_ns, kernel.end_ns);
+    collectives_.push_back(std::move(collective));
+  }
+  std::stable_sort(collectives_.begin(), collectives_.end(),
+                   [](const Collective& a, const Collective& b) { return a.start_ns < b.start_ns; });
+}
+
+void CommunicationLog::count_calls() {
+  for (const CommunicationCall& call : calls_) {
+    OperationTotals& totals =
+        operations_[{call.made_by, *call.operation, call.reduction == nullptr ? "" : *call.reduction}];
+    ++totals.calls;
+    totals.host_ns += duration_ns(call.start_ns, call.end_ns);
+    if (!call.bytes) continue;
+    ++totals.calls_with_bytes;
+    totals.bytes += *call.bytes;
+  }
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/queries/idle_causes.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/queries/gpu_gaps.h"
+
+namespace rangefinder {
+namespace {
+
+struct CauseName {
+  std::string_view key, text;
+};
+/// By IdleCause.
+constexpr std::array<CauseName, kIdleCauses> kCauseNames{{{"copies", "only copies ran"},
+                                                          {"queued", "between queued kernels"},
+                                                          {"launching", "host launching"},
+                                                          {"waiting", "host waiting"},
+                                                          {"allocating", "host allocating"},
+                                                          {"host_code", "host code"}}};
+
+std::uint64_t& of(IdleTime& time, IdleCause cause) {
+  return time[static_cast<std::size_t>(cause)];
+}
+
+/// The host's own code, as far as the driver's calls of `kind` are none of the other causes.
+IdleCause cause_of(HostCall kind) {
+  switch (kind) {
+    case HostCall::launch:
+      return IdleCause::launching;
+    case HostCall::sync:
+      return IdleCause::waiting;
+    case HostCall::memory:
+      return IdleCause::allocating;
+    case HostCall::other:
+      break;
+  }
+  return IdleCause::host_code;
+}
+
+}  // namespace
+
+std::string_view idle_cause_text(IdleCause cause) noexcept {
+  return kCauseNames[static_cast<std::size_t>(cause)].text;
+}
+
+std::string_view idle_cause_key(IdleCause cause) noexcept {
+  return kCauseNames[static_cast<std::size_t>(cause)].key;
+}
+
+void IdleCauses::begin_chunk(const SelectedRows& rows) {
+  holds_ = &rows.names().holds;
+  whole_graphs_ = whole_graphs_ || rows.has_whole_graphs();
+}
+
+void IdleCauses::add(const SelectedRows& rows) {
+  begin_chunk(rows);
+  rows.calls(kColumns, [this](const auto& call) {
+    add_call(call);
+    if constexpr (is_launch_record<decltype(call)>) launched_.add(call, *holds_);
+  });
+  rows.work(kColumns, [this](const auto& record, bool begins) {
+    if constexpr (!is_graph_record<decltype(record)>) {
+      if (begins) launched_.add(record, [this](const WorkEvent& event) { add(event); });
+    }
+  });
+}
+
+void IdleCauses::finish() {
+  launched_.finish([this](const WorkEvent& event) { add(event); });
+}
+
+void IdleCauses::add_call(const HostWork& host, HostCall kind) {
+  if (host.start_ns == kNoTime || host.end_ns <= host.start_ns) return;
+  if (of_thread_ == nullptr || thread_ != host.thread) {
+    thread_ = host.thread;
+    of_thread_ = &calls_[thread_];
+  }
+  drop_past(*of_thread_);
+  of_thread_->push_back({host.start_ns, host.end_ns, kind});
+}
+
+void IdleCauses::drop_past(std::deque<Call>& calls) const {
+  while (!calls.empty() && calls.front().end_ns <= busy_until_) calls.pop_front();
+}
+
+void IdleCauses::add(const WorkEvent& event) {
+  const TimeNs end_ns = event.work.end_ns;
+  if (event.kind != WorkKind::kernel) return add_copy(event.at_ns, end_ns);
+  if (busy_until_ != kNoTime && event.at_ns > busy_until_) {
+    const auto thread = calls_.find(event.thread);
+    if (thread != calls_.end()) drop_past(thread->second);
+    add_gap(busy_until_, event.at_ns, event);
+  }
+  busy_until_ = busy_until_ == kNoTime ? end_ns : std::max(busy_until_, end_ns);
+  std::erase_if(copies_, [this](const Span& copy) { return copy.end_ns <= busy_until_; });
+}
+
+void IdleCauses::add_copy(TimeNs from, TimeNs to) {
+  if (to <= busy_until_) return;
+  if (!copies_.empty() && from <= copies_.back().end_ns) {
+    copies_.back().end_ns = std::max(copies_.back().end_ns, to);
+  } else {
+    copies_.push_back({from, to});
+  }
+}
+
+void IdleCauses::add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by) {
+  const auto add = [&](IdleTime& sum, TimeNs start, TimeNs end) {
+    if (end <= start) return;
+    const IdleTime part = causes(start, end, ended_by);
+    for (std::size_t i = 0; i < kIdleCauses; ++i) sum[i] += part[i];
+  };
+  add(total_, from, to);
+  const std::size_t at = iterations_.of(ended_by.work), before = iterations_.at(from);
+  TimeNs began = to;
+  if (at != Iterations::kNone) {
+    began = std::clamp(iterations_.instances[at].start_ns, from, to);
+    add(by_iteration_[at], began, to);
+  }
+  if (before == Iterations::kNone || before == at) return;
+  add(by_iteration_[before], from, std::min(began, iterations_.instances[before].end_ns));
+}
+
+IdleTime IdleCauses::causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
+  IdleTime out{};
+  for (const Span& copy : copies_) {
+    if (copy.end_ns <= from) continue;
+    if (copy.start_ns >= to) break;
+    if (copy.start_ns > from) add_host(out, from, copy.start_ns, ended_by);
+    const TimeNs end = std::min(copy.end_ns, to);
+    of(out, IdleCause::copies) += elapsed_ns(std::max(from, copy.start_ns), end);
+    from = end;
+  }
+  if (from < to) add_host(out, from, to, ended_by);
+  return out;
+}
+
+void IdleCauses::add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
+  if (ended_by.launch_start_ns == kNoTime) return;
+  // The host had launched it before: the GPU waited for its own scheduler, another stream or an event.
+  if (!ended_by.first_of_launch || ended_by.launch_start_ns < from - TimeNs{GpuGaps::kLaunchLeadNs}) {
+    of(out, IdleCause::queued) += elapsed_ns(from, to);
+    return;
+  }
+  std::uint64_t rest_ns = holds_->net_ns(ended_by.thread, from, to);
+  const auto thread = calls_.find(ended_by.thread);
+  if (thread != calls_.end()) {
+    TimeNs seen = from;
+    for (const Call& call : thread->second) {
+      if (call.start_ns >= to) break;
+      const TimeNs start = std::max(call.start_ns, seen), end = std::min(call.end_ns, to);
+      if (end <= start) continue;
+      const std::uint64_t ns = std::min(elapsed_ns(start, end), rest_ns);
+      of(out, cause_of(call.kind)) += ns;
+      rest_ns -= ns;
+      seen = end;
+    }
+  }
+  of(out, IdleCause::host_code) += rest_ns;
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/queries/module_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "profiler/base/number_text.h"
+
+namespace rangefinder {
+namespace {
+
+/// A row with its bytes and derived values.
+struct Row {
+  PathTotals totals;
+  RowBytes bytes;
+  Derived derived;
+};
+
+/// A column with the function that makes its cells; the cell is empty if the row has no such value.
+struct RowColumn {
+  TableColumn column;
+  std::function<Cell(const Row&)> cell;
+};
+
+bool measured(const Row& row) {
+  return row.bytes.source != RowBytes::Source::none;
+}
+
+std::uint64_t copied_bytes(const Row& row) {
+  const auto& copied = row.totals.memcpy_bytes;
+  return std::accumulate(copied.begin(), copied.end(), std::uint64_t{0});
+}
+
+/// Error bounds that decide whether a value is shown: those of sampled bytes.
+std::optional<double> shown_bound(const Row& row, const std::optional<double>& bound) {
+  return row.bytes.source == RowBytes::Source::sampled ? bound : std::nullopt;
+}
+
+BoundedText bounded_dram(const Row& row) {
+  const std::optional<double> percent = row.bytes.error_pct();
+  const auto dram = static_cast<double>(row.bytes.dram());
+  return bounded_text(row.bytes.dram(), percent ? std::optional(*percent / 100 * dram) : std::nullopt,
+                      row.bytes.inseparable != 0 ? kInseparable : kTooShort);
+}
+
+/// Marks bytes that are a graph launch's, split over its nodes.
+constexpr const char* kSplitMark = "÷";
+
+/// Adds "+" if some work has no values: the sum is a lower bound.
+Cell bytes_cell(const Row& row, std::uint64_t bytes, const std::optional<double>& bound) {
+  if (!measured(row)) return {};
+  Cell out{CellValue(bytes)};
+  if (bounded_text(bytes, shown_bound(row, bound)).value == kNoNumber) {
+    out.shown = kNoNumber;
+  } else if (row.bytes.partial() || row.bytes.partly_sampled()) {
+    out.sign = "+";
+  }
+  if (row.bytes.split) out.sign += kSplitMark;
+  return out;
+}
+
+Cell written_cell(const Row& row) {
+  Cell out = bytes_cell(row, row.bytes.write, row.bytes.write_error);
+  if (marks_carry_over(row.bytes.carry_over, row.bytes.dram())) out.sign += kCarryOverMark;
+  return out;
+}
+
+/// A value derived from DRAM bytes; no number if their error or carry-over makes it meaningless.
+Cell of_dram(const Row& row, const std::optional<double>& value, bool meaningful = true) {
+  if (!value) return {};
+  return Cell(CellValue(*value), meaningful && bounded_dram(row).value != kNoNumber ? "" : kNoNumber);
+}
+
+Cell of_l2(const Row& row, const std::optional<double>& value) {
+  if (!value) return {};
+  const auto l2 = bounded_text(row.bytes.l2, shown_bound(row, row.bytes.l2_error)).value;
+  return Cell(CellValue(*value), l2 == kNoNumber ? kNoNumber : "");
+}
+
+Cell when(bool there, CellValue value) {
+  return there ? Cell(std::move(value)) : Cell();
+}
+
+template <typename Value>
+Cell known(const std::optional<Value>& value) {
+  return value ? Cell(CellValue(*value)) : Cell();
+}
+
+std::vector<RowColumn> time_columns(std::uint64_t total_ns) {
+  // Kernels without times have an unknown duration, not 0.
+  const auto timed = [](const Row& row, CellValue value) {
+    return when(row.totals.has_gpu_time(), std::move(value));
+  };
+  const auto of_path = [](const Row& row, CellValue value) {
+    return when(row.totals.path != 0, std::move(value));
+  };
+  const double all = static_cast<double>(std::max<std::uint64_t>(total_ns, 1));
+  return {
+      {{"calls", "calls", Unit::count, 60, "ranges"},
+       [=](const Row& row) { return of_path(row, row.totals.calls); }},
+      {{"kernels", "kernels", Unit::count, 50, "kernels launched in it and below"},
+       [](const Row& row) { return Cell(row.totals.kernels); }},
+      {{"gpu_ns", "GPU time", Unit::ns, kAlwaysShown, "summed kernel durations"},
+       [=](const Row& row) { return timed(row, row.totals.gpu_ns); }},
+      {{"gpu_ns_exclusive", "self", Unit::ns, 40, "of its own launches"},
+       [=](const Row& row) { return timed(row, row.totals.gpu_ns_exclusive); }},
+      {{"share", "share", Unit::share, kAlwaysShown, "of all GPU time"},
+       [=](const Row& row) { return timed(row, static_cast<double>(row.totals.gpu_ns) / all); }},
+      {{"host_ns", "host time", Unit::ns, 20, "time in its ranges"},
+       [=](const Row& row) { return of_path(row, row.totals.host_ns); }},
+  };
+}
+
+Cell error_cell(const Row& row) {
+  const std::optional<double> percent = row.bytes.error_pct();
+  return percent ? Cell(CellValue(*percent), bounded_dram(row).error) : Cell();
+}
+
+Cell limiter_cell(const Row& row) {
+  if (!row.derived.limiter) return {};
+  return Cell(CellValue(std::string(limiter_name(*row.derived.limiter))));
+}
+
+/// Measured over declared bytes: a lower bound if the bytes are one.
+Cell of_declared(const Row& row, Cell cell) {
+  if (!cell.empty() && cell.shown.empty() && (row.bytes.partial() || row.bytes.partly_sampled()))
+    cell.sign = "+";
+  return cell;
+}
+
+/// For the page of `report --html`.
+constexpr Outputs kOnlyPage{false, false, false, false};
+
+Cell dram_cell(const Row& row) {
+  if (!measured(row)) return {};
+  return Cell(CellValue(row.bytes.dram()), bounded_dram(row).value == kNoNumber ? kNoNumber : "");
+}
+
+Cell limit_share_cell(const Row& row) {
+  const bool has_dram = bounded_dram(row).value != kNoNumber;
+  return known(std::max({has_dram ? row.derived.dram_peak_share : std::nullopt, row.derived.l2_peak_share,
+                         row.derived.compute_peak_share}));  // unknown ones are less than any number
+}
+
+std::vector<RowColumn> byte_columns() {
+  return {
+      {{"dram_read_bytes", "DRAM read", Unit::bytes, 90, "bytes read while it ran"},
+       [](const Row& row) { return bytes_cell(row, row.bytes.read, row.bytes.read_error); }},
+      {{"dram_write_bytes", "DRAM write", Unit::bytes, 90, "bytes written while it ran"}, written_cell},
+      {{"bytes_error_pct", "DRAM ±", Unit::number, 85, "95 % bound of the error"}, error_cell},
+      {{"l2_bytes", "L2", Unit::bytes, 70, "bytes through the L2 cache"},
+       [](const Row& row) { return bytes_cell(row, row.bytes.l2, row.bytes.l2_error); }},
+      {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65, "bytes over GPU time"},
+       [](const Row& row) { return of_dram(row, row.derived.dram_bytes_per_s); }},
+      {{"dram_peak_share", "of peak", Unit::share, 64, "that rate over the peak of the GPU"},
+       [](const Row& row) { return of_dram(row, row.derived.dram_peak_share); }},
+      {{"flop_per_dram_byte", "FLOP/B", Unit::number, 63, "operations per DRAM byte"},
+       [](const Row& row) { return known(row.derived.flop_per_dram_byte); }},
+      {{"limiter", "limiter", Unit::text, 66, "the roof that it reaches 60 % of"}, limiter_cell},
+      {{"declared_bytes", "declared", Unit::bytes, 30, "bytes that the program says it must move"},
+       [](const Row& row) { return when(row.totals.declared_bytes > 0, row.totals.declared_bytes); }},
+      {{"dram_amplification", "DRAM / declared", Unit::factor, 62, "1 is ideal, less is served by L2"},
+       [](const Row& row) {
+         return of_declared(row, of_dram(row, row.derived.dram_amplification,
+                                         row.bytes.comparable_with(row.totals.declared_bytes)));
+       }},
+      {{"l2_amplification", "L2 / declared", Unit::factor, 61, "L2 bytes over declared ones"},
+       [](const Row& row) { return of_declared(row, of_l2(row, row.derived.l2_amplification)); }},
+      {{"carry_over_bytes", "carry-over", Unit::bytes, 5, "bytes that may be of earlier or later work"},
+       [](const Row& row) { return known(row.bytes.carry_over); }},
+      {{"copied_bytes", "copies", Unit::bytes, 10, "bytes of its memory copies"},
+       [](const Row& row) { return when(copied_bytes(row) > 0, copied_bytes(row)); }},
+      {{"dram_bytes", "DRAM", Unit::bytes, 0, "bytes read and written", kOnlyPage}, dram_cell},
+      {{"limit_share", "of limit", Unit::share, 0, "share of the nearest known limit: DRAM, L2 or compute",
+        kOnlyPage},
+       limit_share_cell},
+  };
+}
+
+/// The row of what happened before the iterations.
+constexpr std::uint32_t kFoldedPath = UINT32_MAX;
+constexpr const char* kFoldedTitle = "(set-up and warm-up)";
+
+/// The sum of the outermost paths of ModuleView::folded; nullopt: they have no work.
+std::optional<Row> folded_row(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
+  Row out{};
+  for (const PathTotals& row : trace.rows()) {
+    if (view.folded.count(row.path) == 0 || !has_work(row)) continue;
+    out.totals.add_child(row);
+    out.totals.host_ns += row.host_ns;
+    out.bytes += values.bytes(row);
+  }
+  if (!has_work(out.totals)) return std::nullopt;
+  out.totals.path = kFoldedPath;
+  out.totals.depth = 1;
+  return out;
+}
+
+std::string row_title(const ModuleNames& names, const PathTotals& row) {
+  const std::string signs = module_signs(row);
+  return names.name(row.path) + (signs.empty() ? "" : " " + signs);
+}
+
+/// Adds the row of sampled bytes that no work of this process moved.
+void add_unattributed(Table& table, const RowValues& values) {
+  if (values.sampled() == nullptr) return;
+  const auto& [read, write, l2] = values.sampled()->samples.unattributed;
+  if (read + write + l2 == 0) return;
+  std::vector<Cell> cells;
+  for (const TableColumn& column : table.columns) {
+    cells.push_back(column.key == "dram_read_bytes"    ? Cell(read)
+                    : column.key == "dram_write_bytes" ? Cell(write)
+                    : column.key == "l2_bytes"         ? Cell(l2)
+                                                       : Cell());
+  }
+  cells.front() = Cell("(unattributed)");
+  table.add(std::move(cells));
+}
+
+/// One of the row's sampled values has an error bound above 100 %.
+bool lacks_number(const Row& row) {
+  const RowBytes& bytes = row.bytes;
+  const auto hidden = [&row](std::uint64_t value, const std::optional<double>& bound) {
+    return bounded_text(value, shown_bound(row, bound)).value == kNoNumber;
+  };
+  return hidden(bytes.read, bytes.read_error) || hidden(bytes.write, bytes.write_error) ||
+         hidden(bytes.l2, bytes.l2_error) || bounded_dram(row).value == kNoNumber;
+}
+
+std::string remarks(const std::vector<Row>& rows) {
+  const auto any = [&rows](bool (*has)(const Row&)) { return std::any_of(rows.begin(), rows.end(), has); };
+  std::string out;
+  if (any([](const Row& row) { return row.bytes.partial(); })) {
+    out += "+: lower bound; some launches of that module were not measured.\n";
+  } else if (any([](const Row& row) { return row.bytes.partly_sampled(); })) {
+    out += "+: lower bound; part of that module's work ran while no samples were taken.\n";
+  }
+  if (any([](const Row& row) { return marks_carry_over(row.bytes.carry_over, row.bytes.dram()); })) {
+    out += kCarryOverRemark;
+  }
+  if (any([](const Row& row) {
+        return row.derived.dram_amplification && !row.bytes.comparable_with(row.totals.declared_bytes);
+      })) {
+    out += "DRAM / declared is omitted where carry-over may exceed the declared bytes.\n";
+  }
+  if (any(lacks_number)) out += kNoNumberRemark;
+  if (any([](const Row& row) {
+        return row.bytes.estimated && row.bytes.source == RowBytes::Source::sampled;
+      })) {
+    out += "Samples were lost: bytes of that time are estimated. DRAM ± includes the estimate's error.\n";
+  }
+  if (any([](const Row& row) {
+        return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
+      })) {
+    out += "Metric sets alternate: bytes of all launches are estimated from the measured ones.\n";
+  }
+  if (any([](const Row& row) { return row.bytes.split; })) {
+    out +=
+        "÷: exact bytes of graph launches, split over their nodes in the proportions of --split-by's "
+        "samples.\n";
+  }
+  if (any([](const Row& row) { return row.bytes.in_graph; })) {
+    out += "Bytes of graph launches are at the path that all their nodes share; below it there are none.\n";
+  }
+  if (any([](const Row& row) { return row.totals.unstable; })) {
+    out += "~: unstable; GPU time differs by more than 10 % between the metric sets.\n";
+  }
+  if (any([](const Row& row) { return row.totals.missing_sets != 0; })) {
+    out += "?: too few launches for all metric sets (--json lists the missing sets).\n";
+  }
+  if (any([](const Row& row) { return row.totals.counters.not_exclusive != 0; })) {
+    out += "*: includes bytes of other threads, streams or modules that ran in its counter ranges.\n";
+  }
+  return out;
+}
+
+/// A row with its bytes, so that they are looked up only once.
+struct SortRow {
+  PathTotals totals;
+  RowBytes bytes;
+};
+using ModuleKey = std::uint64_t (*)(const SortRow&);
+
+const std::map<std::string, ModuleKey>& module_keys() {
+  static const std::map<std::string, ModuleKey> kKeys{
+      {"calls", [](const SortRow& row) { return row.totals.calls; }},
+      {"kernels", [](const SortRow& row) { return row.totals.kernels; }},
+      {"gpu_ns", [](const SortRow& row) { return row.totals.gpu_ns; }},
+      {"gpu_ns_exclusive", [](const SortRow& row) { return row.totals.gpu_ns_exclusive; }},
+      {"gpu_busy_ns", [](const SortRow& row) { return row.totals.gpu_busy_ns; }},
+      {"host_ns", [](const SortRow& row) { return row.totals.host_ns; }},
+      {"dram_bytes", [](const SortRow& row) { return row.bytes.dram(); }},
+      {"dram_read_bytes", [](const SortRow& row) { return row.bytes.read; }},
+      {"dram_write_bytes", [](const SortRow& row) { return row.bytes.write; }},
+      {"l2_bytes", [](const SortRow& row) { return row.bytes.l2; }},
+      {"declared_bytes", [](const SortRow& row) { return row.totals.declared_bytes; }},
+  };
+  return kKeys;
+}
+
+}  // namespace
+
+std::uint64_t all_gpu_ns(const TraceTotals& trace) {
+  std::uint64_t sum = 0;
+  for (const PathTotals& row : trace.totals.paths()) sum += row.path == 0 || row.depth == 1 ? row.gpu_ns : 0;
+  return sum;
+}
+
+std::vector<TableColumn> module_columns() {
+  std::vector<TableColumn> out{{"path", "module", Unit::text}};
+  for (RowColumn& column : time_columns(0)) out.push_back(std::move(column.column));
+  for (RowColumn& column : byte_columns()) out.push_back(std::move(column.column));
+  return out;
+}
+
+std::string module_signs(const PathTotals& row) {
+  std::string signs;
+  if (row.unstable) signs += '~';
+  if (row.missing_sets != 0) signs += '?';
+  if (row.counters.not_exclusive != 0) signs += '*';
+  return signs;
+}
+
+Table module_rows(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
+  Table table;
+  table.name = "modules";
+  table.empty = "No NVTX range and no GPU work in this trace.";
+  table.cut = view.flat || trace.in_range ? CutSide::front : CutSide::back;
+  table.arranged = true;
+  table.columns = module_columns();
+  std::vector<RowColumn> columns = time_columns(all_gpu_ns(trace));
+  for (RowColumn& column : byte_columns()) columns.push_back(std::move(column));
+  std::vector<Row> rows;
+  const std::vector<PathTotals> selected = select_modules(trace, values, view);
+  std::unordered_set<std::uint32_t> shown;
+  for (const PathTotals& totals : selected) shown.insert(totals.path);
+  const ModuleNames names(trace, std::move(shown), view.flat);
+  for (const PathTotals& totals : selected) {
+    const Row& row = rows.emplace_back(Row{totals, values.bytes(totals), values.derived(totals)});
+    std::vector<Cell> cells{Cell(CellValue(trace.path_text(totals.path)), row_title(names, totals))};
+    for (const RowColumn& column : columns) cells.push_back(column.cell(row));
+    table.add(std::move(cells));
+  }
+  if (const std::optional<Row> folded = folded_row(trace, values, view)) {
+    std::vector<Cell> cells{Cell(kFoldedTitle)};
+    for (const RowColumn& column : columns) cells.push_back(column.cell(*folded));
+    const bool has_outside = !selected.empty() && selected.back().path == 0;
+    table.rows.insert(table.rows.end() - (has_outside ? 1 : 0), std::move(cells));
+    rows.push_back(*folded);
+  }
+  if (rows.empty()) return table;
+  drop_empty_columns(table);
+  add_unattributed(table, values);
+  table.remarks = remarks(rows);
+  return table;
+}
+
+const std::vector<std::string>& module_sort_columns() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const auto& [name, key] : module_keys()) names.push_back(name);
+    return names;
+  }();
+  return kNames;
+}
+
+bool is_within(const TraceTotals& trace, const std::unordered_set<std::uint32_t>& paths, std::uint32_t path) {
+  for (; path != 0; path = trace.parent_of(path)) {
+    if (paths.count(path) != 0) return true;
+  }
+  return false;
+}
+
+bool has_work(const PathTotals& row) {
+  const auto copied = [](std::uint64_t bytes) { return bytes > 0; };
+  return row.kernels > 0 || row.counters.measured + row.counters.unmeasured > 0 ||
+         std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(), copied);
+}
+
+std::uint64_t module_weight(const PathTotals& row, const RowValues& values, const std::string& sort) {
+  return module_keys().at(sort.empty() ? "gpu_ns" : sort_key(sort))({row, values.bytes(row)});
+}
+
+std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
+                                       const ModuleView& view) {
+  std::vector<PathTotals> all = trace.rows();
+  if (!view.folded.empty())
+    std::erase_if(all, [&](const PathTotals& row) { return is_within(trace, view.folded, row.path); });
+  if (!view.first.empty()) {
+    std::stable_partition(all.begin(), all.end(),
+                          [&](const PathTotals& row) { return is_within(trace, view.first, row.path); });
+  }
+  std::vector<WeightedRow> rows;  // path 0 is last, so that positions are those of `all`
+  for (const PathTotals& row : all) {
+    if (row.path != 0) rows.push_back({row.path, row.depth, module_weight(row, values, view.sort)});
+  }
+  std::vector<PathTotals> out;
+  for (const std::size_t i : select_rows(trace, rows, view)) out.push_back(all[i]);
+  if (all.back().path == 0 && has_work(all.back())) out.push_back(all.back());
+  return out;
+}
+
+}  // namespace rangefinder

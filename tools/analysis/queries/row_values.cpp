@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/queries/row_values.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rangefinder {
+namespace {
+
+// `--split-by`: exact bytes of graph launches, split over the paths of the graphs' nodes.
+//
+//   exact trace ────▶ bytes of the path that holds the launches ─┐
+//   sampled trace ──▶ proportions of the paths below it ─────────┴─▶ bytes of each path, with their bound
+//
+// Exact counters measure a graph launch as a whole. A sampled trace of the same program has bytes of every
+// node. The two traces may have different numbers of iterations: only proportions are taken from the second.
+
+/// Bytes of graph launches and of what was measured with them: exact, and by samples.
+struct Pool {
+  std::array<double, kSharedColumns> exact{}, sampled{};
+  std::uint64_t measured = 0, missing = 0;  // launches
+
+  void add(const CounterTotals& counters, std::uint64_t missing_launches, const SampledPath* path) {
+    exact[kSharedDramRead] += static_cast<double>(counters.dram_read_bytes);
+    exact[kSharedDramWrite] += static_cast<double>(counters.dram_write_bytes);
+    exact[kSharedL2] += static_cast<double>(counters.l2_bytes);
+    measured += counters.with_bytes;
+    missing += missing_launches;
+    if (path == nullptr) return;
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      sampled[c] += static_cast<double>(path->inclusive[c].bytes);
+    }
+  }
+
+  /// The part of a path whose bytes are in this pool.
+  [[nodiscard]] RowBytes part_of(const PathTotals& row, const SampledPath& path) const {
+    std::array<double, kSharedColumns> bytes{}, error{};
+    for (std::size_t c = 0; c < kSharedColumns; ++c) {
+      const double scale = sampled[c] > 0 ? exact[c] / sampled[c] : 0;
+      bytes[c] = scale * static_cast<double>(path.inclusive[c].bytes);
+      error[c] = scale * static_cast<double>(path.inclusive[c].error_bytes);
+    }
+    const auto whole = [&bytes](std::size_t c) { return static_cast<std::uint64_t>(bytes[c]); };
+    RowBytes out =
+        sampled_bytes(row, {whole(kSharedDramRead), whole(kSharedDramWrite), whole(kSharedL2)}, 0, 0, 0);
+    out.read_error = error[kSharedDramRead];
+    out.write_error = error[kSharedDramWrite];
+    out.l2_error = error[kSharedL2];
+    out.samples = path.samples;
+    out.measured_launches = measured;
+    out.missing_launches = missing;
+    out.split = true;
+    return out;
+  }
+};
+
+bool is_part_of_graph(const PathTotals& row) noexcept {
+  return row.nodes_without_bytes() != 0;
+}
+
+/// By path of `trace`: the paths whose bytes exact counters have only as part of a graph launch. Paths are
+/// matched by their text; those without samples in `other` are omitted.
+std::unordered_map<std::uint32_t, RowBytes> split_graph_bytes(const TraceTotals& trace,
+                                                              const TraceTotals& other,
+                                                              const SampledTotals& samples) {
+  std::unordered_map<std::string, const SampledPath*> by_text;
+  for (const SampledPath& path : samples.paths) by_text.emplace(other.path_text(path.path), &path);
+  const auto sampled = [&](std::uint32_t path) -> const SampledPath* {
+    const auto found = by_text.find(trace.path_text(path));
+    return found == by_text.end() ? nullptr : found->second;
+  };
+  const std::vector<PathTotals> rows = trace.totals.paths();
+  std::unordered_map<std::uint32_t, const PathTotals*> by_path;
+  for (const PathTotals& row : rows) by_path.emplace(row.path, &row);
+
+  // Graphs that were launched at another outermost path than that of their nodes.
+  Pool elsewhere;
+  for (const PathTotals& row : rows) {
+    if (row.depth > 1 || row.nodes_launched_elsewhere == row.nodes_made_elsewhere) continue;
+    elsewhere.add(row.counters, row.launches_without_bytes(), sampled(row.path));
+  }
+  std::unordered_map<std::uint32_t, RowBytes> out;
+  for (const PathTotals& row : rows) {
+    const SampledPath* const path = sampled(row.path);
+    if (path == nullptr || !is_part_of_graph(row)) continue;
+    const PathTotals* holder = nullptr;  // the nearest path above that has the bytes of all its graphs
+    for (std::uint32_t up = trace.parent_of(row.path); up != 0 && holder == nullptr;
+         up = trace.parent_of(up)) {
+      const auto above = by_path.find(up);
+      if (above != by_path.end() && !is_part_of_graph(*above->second)) holder = above->second;
+    }
+    Pool pool = elsewhere;
+    if (holder != nullptr) {
+      pool = {};
+      pool.add(holder->counters, holder->launches_without_bytes(), sampled(holder->path));
+    }
+    if (pool.measured != 0) out.emplace(row.path, pool.part_of(row, *path));
+  }
+  return out;
+}
+
+}  // namespace
+
+RowValues::RowValues(const TraceTotals& trace, std::optional<SampledTotals> sampled)
+    : context_(trace.gpus, trace.totals), sampled_(std::move(sampled)), exact_truth_(trace.totals.truth()) {}
+
+RowBytes RowValues::bytes(const PathTotals& row) const {
+  RowBytes out = exact_bytes(row, context_.peaks);
+  if (out.source != RowBytes::Source::none) return out;
+  if (const auto part = split_.find(row.path); part != split_.end()) return part->second;
+  if (!sampled_) return out;
+  const SampledPath* const path = sampled_->find(row.path);
+  if (path == nullptr) return out;
+  const auto& [read, write, l2] = path->inclusive;
+  out = sampled_bytes(row, {read.bytes, write.bytes, l2.bytes}, path->inclusive_work_ns,
+                      path->inclusive_overlap_ns, path->inclusive_estimated_ns);
+  out.read_error = static_cast<double>(read.error_bytes);
+  out.write_error = static_cast<double>(write.error_bytes);
+  out.l2_error = static_cast<double>(l2.error_bytes);
+  out.samples = path->samples;
+  out.inseparable = path->inseparable;
+  return out;
+}
+
+bool RowValues::split_by(const TraceTotals& trace, const TraceTotals& other, const SampledTotals& samples) {
+  split_ = split_graph_bytes(trace, other, samples);
+  return !split_.empty();
+}
+
+Derived RowValues::derived(const PathTotals& row) const {
+  return derive(row, bytes(row), context_.peaks, context_.metrics_of(row.path));
+}
+
+const SampledKernel* RowValues::sampled_kernel(std::uint32_t name) const noexcept {
+  if (!sampled_ || name == 0) return nullptr;
+  const auto& kernels = sampled_->kernels;
+  const auto at =
+      std::lower_bound(kernels.begin(), kernels.end(), name,
+                       [](const SampledKernel& kernel, std::uint32_t id) { return kernel.name < id; });
+  return at == kernels.end() || at->name != name ? nullptr : &*at;
+}
+
+const CopyTruth& RowValues::truth() const noexcept {
+  return exact_truth_.copies != 0 || !sampled_ ? exact_truth_ : sampled_->truth;
+}
+
+RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection) {
+  if (totals.samples_lines == 0) return RowValues(totals);
+  const std::optional<SampledTrace> samples = SampledTrace::load(trace, &selection);
+  if (!samples) return RowValues(totals);
+  return RowValues(totals, samples->totals());
+}
+
+}  // namespace rangefinder

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes and derived metrics of the rows of a trace, exact or sampled.
+//
+//   TraceTotals ─▶ exact bytes, metrics ─┐
+//   SampledTotals ─▶ sampled bytes ──────┼▶ RowValues: bytes(row), derived(row)
+//   split_by() ─▶ parts of graphs ───────┘
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "profiler/attribution/derived.h"
+#include "profiler/attribution/totals_json.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/sampling/sampled_bytes.h"
+
+namespace rangefinder {
+
+class RowValues {
+ public:
+  /// `trace` must outlive this. `sampled`: nullopt if the trace has no samples.
+  explicit RowValues(const TraceTotals& trace, std::optional<SampledTotals> sampled = std::nullopt);
+
+  /// Gives paths of graph nodes their part of the exact bytes of graph launches. False: no path has one.
+  [[nodiscard]] bool split_by(const TraceTotals& trace, const TraceTotals& other,
+                              const SampledTotals& samples);
+
+  /// Exact bytes if there are any, otherwise parts of graph launches, otherwise sampled ones.
+  [[nodiscard]] RowBytes bytes(const PathTotals& row) const;
+  [[nodiscard]] Derived derived(const PathTotals& row) const;
+  [[nodiscard]] const RowContext& context() const noexcept { return context_; }
+  /// nullptr: no samples.
+  [[nodiscard]] const SampledTotals* sampled() const noexcept { return sampled_ ? &*sampled_ : nullptr; }
+  /// nullptr: no samples, or none for that kernel.
+  [[nodiscard]] const SampledKernel* sampled_kernel(std::uint32_t name) const noexcept;
+  [[nodiscard]] const CopyTruth& truth() const noexcept;
+
+ private:
+  RowContext context_;
+  std::optional<SampledTotals> sampled_;
+  std::unordered_map<std::uint32_t, RowBytes> split_;  // by path
+  CopyTruth exact_truth_;
+};
+
+/// `trace`: what `totals` was made of, with SampledTrace::kColumns.
+[[nodiscard]] RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection);
+
+}  // namespace rangefinder

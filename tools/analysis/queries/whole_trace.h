@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A trace for several questions about all of it: its rows in memory, and what most answers need besides them.
+//
+//   files ─▶ one pass ─▶ iterations, totals, chunks with the declared columns
+//                                               └─▶ each(rows), again and again, without the files
+//
+// Where the columns need more memory than `limits` allow, each() reads the files again (trace.h). One thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "tools/analysis/model/iterations.h"
+#include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/model/trace.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/queries/row_values.h"
+
+namespace rangefinder {
+
+class WholeTrace {
+ public:
+  /// `columns`: what the questions read. Throws Missing, NoMatch.
+  WholeTrace(const TraceFolder& files, Columns columns, const ReadLimits& limits = {});
+  WholeTrace(const WholeTrace&) = delete;
+  WholeTrace& operator=(const WholeTrace&) = delete;
+
+  /// All rows, in the order of the files.
+  void each(const std::function<void(const SelectedRows&)>& see);
+  [[nodiscard]] Trace& rows() noexcept { return rows_; }
+  [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
+  [[nodiscard]] const TraceTotals& totals() const noexcept { return totals_; }
+  /// Computed by the first call: bytes of hardware samples take a while.
+  [[nodiscard]] const RowValues& values();
+
+  /// With the paths as recorded (Trace::use_recorded_paths), which the rows have from then on.
+  struct Recorded {
+    explicit Recorded(WholeTrace& trace);
+    Recorded(const Recorded&) = delete;
+    Recorded& operator=(const Recorded&) = delete;
+    TraceTotals totals;
+    RowValues values;
+  };
+
+ private:
+  Trace rows_;
+  Selection all_;
+  TraceTotals totals_;
+  Iterations iterations_;
+  std::optional<RowValues> values_;
+};
+
+}  // namespace rangefinder

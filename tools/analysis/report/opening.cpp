@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/report/opening.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <unordered_map>
+
+#include "tools/analysis/findings/facts.h"
+#include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/path_names.h"
+#include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/queries/duration_histogram.h"
+
+namespace rangefinder {
+namespace {
+
+/// One range around everything is no iteration.
+constexpr std::size_t kMinIterations = 2;
+
+/// The outermost path around `path`.
+std::uint32_t outermost(const TraceTotals& trace, std::uint32_t path) {
+  for (std::uint32_t up = trace.parent_of(path); up != 0; up = trace.parent_of(up)) path = up;
+  return path;
+}
+
+void add_idle(IdleTime& sum, const IdleTime& part) {
+  std::transform(sum.begin(), sum.end(), part.begin(), sum.begin(), std::plus<>());
+}
+
+std::uint64_t whole(double ns) {
+  return static_cast<std::uint64_t>(std::llround(ns));
+}
+
+}  // namespace
+
+constinit const Columns OpeningReader::kColumns =
+    IterationLog::kColumns | IdleCauses::kColumns | FindingFacts::kColumns;
+
+void OpeningReader::start(const Iterations& iterations) {
+  log_.begin(iterations);
+  idle_.emplace(log_.iterations());
+  rules_.emplace(log_.iterations(),
+                 std::make_unique<FindingFacts>(log_.iterations(), FindingFacts::Others{&*idle_, &log_}));
+}
+
+void OpeningReader::finish(const EachRows& each) {
+  log_.finish();
+  rules_->finish(each);
+}
+
+bool OpeningReader::exact() const {
+  return rules_->facts().kernels.any_exact();
+}
+
+Opening OpeningReader::result(const SectionInput& input) {
+  Opening out;
+  out.findings = rules_->findings(input);
+  out.cannot_tell = rules_->cannot_tell();
+  // In monitor mode only some windows have GPU work.
+  if (input.trace.header.monitor_period_ns == 0) add_times(input.trace, out);
+  add_bytes(input, out);
+  add_paths(input.trace, out);
+  return out;
+}
+
+void OpeningReader::add_times(const TraceTotals& trace, Opening& out) const {
+  const Iterations& iterations = log_.iterations();
+  std::vector<std::pair<std::uint64_t, std::size_t>> by_wall;  // time, iteration
+  std::vector<double> walls;
+  for (const std::size_t i : log_.seen()) {
+    const std::optional<std::uint64_t> wall_ns = log_.rows()[i].wall_ns;
+    if (!log_.counts(i) || !wall_ns || *wall_ns == 0) continue;
+    by_wall.emplace_back(*wall_ns, i);
+    walls.push_back(static_cast<double>(*wall_ns));
+  }
+  out.exact = exact();
+  if (walls.empty() || iterations.instances.size() < kMinIterations) return add_run(trace, out);
+  out.path = iterations.path;
+  out.rule = iterations.rule;
+  out.count = walls.size();
+  out.warm_up = log_.warm_up();
+  out.wall_ns = whole(median_of(walls));
+  out.mean_ns = whole(std::accumulate(walls.begin(), walls.end(), 0.0) / static_cast<double>(walls.size()));
+  if (walls.size() >= kMinForP95) {
+    out.p95_ns = whole(p95_of(walls));
+  } else {
+    out.longest_ns = whole(*std::max_element(walls.begin(), walls.end()));
+  }
+  if (exact()) return;
+  std::sort(by_wall.begin(), by_wall.end());
+  const std::size_t quarter = by_wall.size() / 4;
+  std::uint64_t wall_ns = 0, busy_ns = 0;
+  for (std::size_t i = quarter; i < by_wall.size() - quarter; ++i) {
+    const auto& [ns, at] = by_wall[i];
+    wall_ns += ns;
+    busy_ns += std::min(log_.rows()[at].busy_ns, ns);
+    if (idle_->known()) add_idle(out.idle, idle_->by_iteration()[at]);
+  }
+  out.busy_share = static_cast<double>(busy_ns) / static_cast<double>(wall_ns);
+}
+
+void OpeningReader::add_run(const TraceTotals& trace, Opening& out) const {
+  const auto [first, last] = trace.totals.gpu_span();
+  const std::uint64_t span_ns = elapsed_ns(first, last);
+  out.wall_ns = span_ns - std::min(span_ns, trace.holds.gap_ns(first, last));
+  if (exact() || out.wall_ns == 0) return;
+  const std::uint64_t busy_ns = trace.totals.gpu_busy_ns();
+  out.busy_share = std::min(1.0, static_cast<double>(busy_ns) / static_cast<double>(out.wall_ns));
+  if (idle_->known()) out.idle = idle_->total();
+}
+
+void OpeningReader::add_bytes(const SectionInput& input, Opening& out) const {
+  const Iterations& iterations = log_.iterations();
+  const bool of_path = !out.path.empty() && iterations.by_range();
+  RowBytes sum;
+  for (const PathTotals& row : input.trace.totals.paths()) {
+    if (of_path ? iterations.paths.count(row.path) == 0 : row.depth > 1) continue;
+    sum += input.values.bytes(row);
+    out.calls += row.calls;
+    if (of_path) out.derived = input.values.derived(row);
+  }
+  out.bytes_of_iteration = of_path;
+  if (!of_path) out.calls = 1;
+  if (sum.source != RowBytes::Source::none) out.bytes = sum;
+}
+
+void OpeningReader::add_paths(const TraceTotals& trace, Opening& out) const {
+  const Iterations& iterations = log_.iterations();
+  if (out.path.empty()) return;
+  for (const std::uint32_t path : iterations.paths) {
+    out.depth = std::max(out.depth, path_depth(trace.paths, path));
+    out.iteration_paths.push_back(outermost(trace, path));
+  }
+  const TimeNs start = iterations.instances[out.warm_up].start_ns;
+  const std::vector<TimeNs>& uses = rules_->facts().last_use_ns;
+  std::unordered_map<std::uint32_t, TimeNs> last;  // by outermost path
+  for (std::uint32_t path = 1; path < uses.size(); ++path) {
+    TimeNs& of = last.try_emplace(outermost(trace, path), INT64_MIN).first->second;
+    of = std::max(of, uses[path]);
+  }
+  for (const auto& [path, end] : last) {
+    if (end != INT64_MIN && end <= start) out.before.push_back(path);
+  }
+}
+
+Opening opening_of(WholeTrace& trace) {
+  OpeningReader reader;
+  reader.start(trace.iterations());
+  const EachRows each = [&trace](const auto& see) { trace.each(see); };
+  each([&reader](const SelectedRows& rows) { reader.add(rows); });
+  reader.finish(each);
+  return reader.result({trace.totals(), trace.values(), SectionView{}});
+}
+
+}  // namespace rangefinder

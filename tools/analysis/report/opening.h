@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The opening of a report: what one would say aloud about a run.
+//
+//   rtdetr --model r50 on NVIDIA H200, 1.24 s  (process 4711 on gpu-7; trace demo)
+//
+//   One iteration   6.02 ms   median of 60 of iteration (p95 6.40 ms; 3 of warm-up excluded)
+//     GPU busy       92.1 %
+//     GPU idle        7.9 %   host launching 4.0 %, host code 2.1 %, only copies ran 1.8 %
+//     DRAM          1.60 GB   1.20 GB read, 0.40 GB written; 289 GB/s, 6.0 % of peak
+//
+//   chunks ─▶ OpeningReader ─▶ IterationLog, IdleCauses, FindingRules ─▶ Opening ─▶ text, JSON
+//
+// Busy and idle are shares of wall time, and add up to 100 %. They are summed over half of the iterations,
+// those with the middle wall times, so that outliers do not decide what is typical. Without iterations they
+// are of the time from the first to the last kernel. Causes are shares of the idle time that has a known
+// cause (idle_causes.h). With exact counters launches run one at a time, so shares and findings about idle
+// time are omitted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "tools/analysis/findings/findings.h"
+#include "tools/analysis/queries/idle_causes.h"
+#include "tools/analysis/queries/iteration_log.h"
+#include "tools/analysis/queries/section.h"
+#include "tools/analysis/queries/whole_trace.h"
+
+namespace rangefinder {
+
+struct Opening {
+  std::string path;  ///< of the iterations; empty: there are none, and times are of the whole run
+  IterationRule rule = IterationRule::none;
+  std::size_t count = 0, warm_up = 0;  ///< iterations that count; those of the warm-up, which do not
+  std::uint64_t wall_ns = 0;           ///< median of an iteration, or first to last kernel; 0: no GPU work
+  std::uint64_t mean_ns = 0;           ///< of the iterations
+  std::optional<std::uint64_t> p95_ns, longest_ns;  ///< the first if there are enough iterations
+  std::optional<double> busy_share;                 ///< time with a kernel; absent: exact counters
+  IdleTime idle{};                                  ///< by cause, summed
+  bool exact = false;  ///< exact counters run launches one at a time, which lengthens the wall time
+  bool bytes_of_iteration = false;  ///< false: the bytes below are of the whole run
+  std::uint64_t calls = 0;          ///< the bytes below are the sum of this many
+  std::optional<RowBytes> bytes;    ///< absent: not measured
+  Derived derived;                  ///< rate and share of peak; only of iterations that a range marks
+  std::vector<Finding> findings;
+  std::vector<CannotTell> cannot_tell;
+  std::vector<std::uint32_t> iteration_paths;  ///< for the module tree: outermost paths around the iterations
+  std::uint32_t depth = 0;                     ///< of the iterations' path; 0: no range marks them
+  std::vector<std::uint32_t> before;           ///< outermost paths without ranges and work from there on
+};
+
+/// Reads what the opening shows.
+class OpeningReader {
+ public:
+  static const Columns kColumns;
+  OpeningReader() = default;
+  OpeningReader(const OpeningReader&) = delete;
+  OpeningReader& operator=(const OpeningReader&) = delete;
+
+  /// The iterations of the whole trace.
+  void start(const Iterations& iterations);
+  /// Every chunk, in order.
+  void add(const SelectedRows& rows) { rules_->add(rows); }
+  /// After the last chunk, while the trace is there: it may need the chunks again.
+  void finish(const EachRows& each);
+  [[nodiscard]] Opening result(const SectionInput& input);
+
+ private:
+  /// Exact counters run launches one at a time.
+  [[nodiscard]] bool exact() const;
+  void add_times(const TraceTotals& trace, Opening& out) const;
+  void add_run(const TraceTotals& trace, Opening& out) const;
+  void add_bytes(const SectionInput& input, Opening& out) const;
+  void add_paths(const TraceTotals& trace, Opening& out) const;
+
+  IterationLog log_;
+  std::optional<IdleCauses> idle_;
+  std::optional<FindingRules> rules_;
+};
+
+/// Of a trace with OpeningReader::kColumns.
+[[nodiscard]] Opening opening_of(WholeTrace& trace);
+
+/// As shown above, and the titles of the first three findings.
+[[nodiscard]] std::string opening_text(const TraceTotals& trace, const Opening& opening,
+                                       const TextStyle& style);
+
+/// {wall_ns, iteration: {path, rule, count, warm_up, mean_ns, p95_ns, longest_ns}, gpu_busy_share,
+/// gpu_idle_share, idle_shares: {launching: 0.04, …}, dram_read_bytes, …}: shares are of the wall time, bytes
+/// of one iteration.
+[[nodiscard]] nlohmann::ordered_json opening_json(const Opening& opening);
+
+}  // namespace rangefinder

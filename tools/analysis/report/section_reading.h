@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads one trace for one section.
+//
+//   SectionReading reading(files, find_section("modules"), *section, {.selected = options});
+//   section->tables({reading.trace, *reading.values, view})
+#pragma once
+
+#include <optional>
+
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
+#include "tools/analysis/report/section_kinds.h"
+
+namespace rangefinder {
+
+struct SectionReadOptions {
+  SelectionOptions selected = {};
+  bool samples = false;  ///< also where the section shows no bytes: JSON has a row about them
+  bool total = false;    ///< the section is the sum of --total, which also needs iterations
+  Columns more = {};     ///< what `section` reads besides the columns of its kind
+  ReadLimits limits = {};
+};
+
+/// What a trace has in common for all sections.
+struct SectionReading {
+  /// In one pass where the section allows it; otherwise the trace stays in memory. Passes rows to `section`.
+  /// Throws Missing, NoMatch, NamePattern::Invalid.
+  SectionReading(const TraceFolder& files, const SectionKind& kind, Section& section,
+                 const SectionReadOptions& options);
+  SectionReading(const SectionReading&) = delete;
+  SectionReading& operator=(const SectionReading&) = delete;
+
+  Selection selection;
+  TraceTotals trace;
+  std::optional<RowValues> values;
+};
+
+}  // namespace rangefinder
