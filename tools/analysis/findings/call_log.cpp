@@ -33,10 +33,7 @@ void CallLog::add(const WorkEvent& event) {
   default_stream_kernels_ += event.kind == WorkKind::kernel ? 1 : 0;
   const std::size_t iteration = iterations_.at(event.called_ns());
   if (iteration == 0 || iteration == Iterations::kNone) return;
-  if (latest_ == nullptr || latest_->first != std::pair(event.work.path, event.api)) {
-    latest_ = &*default_stream_work_.try_emplace({event.work.path, event.api}).first;
-  }
-  ++latest_->second;
+  ++default_stream_work_[{event.work.path, event.api}];
 }
 
 }  // namespace rangefinder

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,6 +18,7 @@
 #include "schema/record.h"
 #include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/launched_work.h"
+#include "tools/analysis/model/recent_map.h"
 
 namespace rangefinder {
 
@@ -67,8 +67,7 @@ class CallLog {
   [[nodiscard]] const std::vector<LoggedCopy>& copies() const noexcept { return copies_; }
   /// Launches of kernels and memsets on the legacy default stream, not of graphs, in iterations from the
   /// second on. By path and driver function.
-  using ByPathAndApi = std::map<std::pair<std::uint32_t, std::string_view>, std::uint64_t>;
-  [[nodiscard]] const ByPathAndApi& default_stream_work() const noexcept { return default_stream_work_; }
+  [[nodiscard]] const auto& default_stream_work() const noexcept { return default_stream_work_.map(); }
   /// Kernels on it in the whole run.
   [[nodiscard]] std::uint64_t default_stream_kernels() const noexcept { return default_stream_kernels_; }
   /// The legacy default stream: not the one of each thread, which is a stream like those that programs
@@ -83,13 +82,18 @@ class CallLog {
   [[nodiscard]] const std::string& api(std::uint16_t id) const { return apis_[id]; }
 
  private:
+  using PathAndApi = std::pair<std::uint32_t, std::string_view>;
+  struct PathHash {
+    std::size_t operator()(const PathAndApi& call) const noexcept {
+      return std::size_t{call.first} << 8 | call.second.size();
+    }
+  };
   void add(LoggedCall call, const HostWork& host, std::string_view api, const Holds& holds);
 
   std::vector<LoggedCall> calls_;
   std::vector<LoggedCopy> copies_;
   const Iterations& iterations_;
-  ByPathAndApi default_stream_work_;
-  ByPathAndApi::value_type* latest_ = nullptr;  // most repeat it
+  RecentMap<PathAndApi, std::uint64_t, 1024, PathHash> default_stream_work_;
   std::uint64_t default_stream_kernels_ = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> null_streams_;  // context, stream: a few
   std::vector<std::string> apis_;

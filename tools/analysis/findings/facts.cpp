@@ -67,7 +67,6 @@ void FindingFacts::add_call(const Call& call, const Holds& holds) {
   if constexpr (std::is_same_v<Call, AllocRecord>) any_alloc = true;
   if constexpr (std::is_same_v<Call, EventRecord>) {
     any_event = true;
-    any_event_wait = any_event_wait || call.wait;
     waits_.add(call);
   }
 }
@@ -82,7 +81,7 @@ void FindingFacts::add_work(const WorkEvent& event) {
   attention.add(event, sort);
   short_nodes.add(event);
   concurrent.add(event);
-  waits_.add(event);
+  if (names_->event_waits) waits_.add(event);
 }
 
 void FindingFacts::finish() {
@@ -90,7 +89,7 @@ void FindingFacts::finish() {
   elementwise.finish();
   short_nodes.finish();
   concurrent.finish();
-  if (any_event_wait) stream_waits = waits_.waits();
+  if (names_ != nullptr && names_->event_waits) stream_waits = waits_.waits();
   for (const LongGap& gap : gaps.long_gaps()) long_gaps_[gap.thread].push_back({gap.start_ns, gap.end_ns});
 }
 

@@ -42,6 +42,7 @@ class FindingFacts {
   };
   /// `iterations` must outlive this.
   FindingFacts(const Iterations& iterations, const Others& others) : log(iterations), others_(others) {}
+  /// The trace has been read once before, so that its names are complete.
   void add(const SelectedRows& rows);
   /// Call it once, after the last chunk.
   void finish();
@@ -66,7 +67,7 @@ class FindingFacts {
   ConcurrentKernels concurrent;
   std::vector<TimeNs>
       last_use_ns;  ///< by path: the latest end of a range, and start of work; INT64_MIN: none
-  bool any_sync = false, any_alloc = false, any_event = false, any_event_wait = false;
+  bool any_sync = false, any_alloc = false, any_event = false;
 
  private:
   /// The time line of the thread if one of its long gaps overlaps these times; nullptr: none does.

@@ -16,9 +16,8 @@ void KernelFacts::add(const SelectedRows& rows) {
 void KernelFacts::add(const WorkEvent& event) {
   if (event.kind != WorkKind::kernel) return;
   const std::uint32_t path = event.work.path;
-  const auto [at, is_new] = places_.try_emplace({std::uint64_t{event.name} << 32 | event.config, path});
-  KernelPlace& place = at->second;
-  if (is_new) place = {{event.name, event.config}, path, 0, event.work.start_ns};
+  KernelPlace& place = places_[{std::uint64_t{event.name} << 32 | event.config, path}];
+  if (place.use.count == 0) place = {{event.name, event.config}, path, 0, event.work.start_ns};
   ++place.use.count;
   place.use.total_ns += event.duration();
   place.graph = event.work.graph;
@@ -27,8 +26,8 @@ void KernelFacts::add(const WorkEvent& event) {
 
 std::vector<KernelPlace> KernelFacts::places() const {
   std::vector<KernelPlace> out;
-  out.reserve(places_.size());
-  for (const auto& [key, place] : places_) out.push_back(place);
+  out.reserve(places_.map().size());
+  for (const auto& [key, place] : places_.map()) out.push_back(place);
   return out;
 }
 

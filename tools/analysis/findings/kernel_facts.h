@@ -14,6 +14,7 @@
 
 #include "schema/record.h"
 #include "tools/analysis/model/launched_work.h"
+#include "tools/analysis/model/recent_map.h"
 #include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/queries/measured_kernels.h"
 
@@ -65,7 +66,7 @@ class KernelFacts {
     }
   };
 
-  std::unordered_map<Key, KernelPlace, KeyHash> places_;
+  RecentMap<Key, KernelPlace, 8192, KeyHash> places_;
   const TraceTotals* trace_ = nullptr;
   MeasuredKernels metrics_;
   std::unordered_map<std::uint32_t, MeasuredKernel> measured_;  // by kernel name

@@ -19,6 +19,7 @@
 
 #include "tools/analysis/model/dense_ids.h"
 #include "tools/analysis/model/launched_work.h"
+#include "tools/analysis/model/recent_map.h"
 #include "tools/analysis/model/trace_names.h"
 #include "tools/analysis/queries/kernel_kinds.h"
 
@@ -31,22 +32,6 @@ class KernelSorts {
 
  private:
   DenseIds sorts_;
-};
-
-/// A map whose latest key is usually the next one: work comes in runs of one stream.
-template <typename Value>
-class RunMap {
- public:
-  Value& operator[](std::uint64_t key) {
-    if (latest_ == nullptr || latest_->first != key) latest_ = &*map_.try_emplace(key).first;
-    return latest_->second;
-  }
-  auto begin() { return map_.begin(); }
-  auto end() { return map_.end(); }
-
- private:
-  std::unordered_map<std::uint64_t, Value> map_;
-  std::pair<const std::uint64_t, Value>* latest_ = nullptr;
 };
 
 /// The occurrences of a pattern.
@@ -86,7 +71,7 @@ class ElementwiseChains {
   };
   void close(Chain& chain);
 
-  RunMap<Chain> open_;  // by context and stream
+  RecentMap<std::uint64_t, Chain, 16> open_;  // by context and stream
   ByPathAndNames sums_;
 };
 
@@ -108,7 +93,7 @@ class AttentionProducts {
     std::uint64_t between_ns = 0, between_l2 = 0;
   };
 
-  RunMap<Progress> streams_;  // by context and stream
+  RecentMap<std::uint64_t, Progress, 16> streams_;  // by context and stream
   std::unordered_map<std::uint32_t, PatternSum> sums_;
 };
 
@@ -130,7 +115,7 @@ class ShortNodes {
   };
   void close(Chain& chain);
 
-  RunMap<Chain> open_;  // by context and stream
+  RecentMap<std::uint64_t, Chain, 16> open_;  // by context and stream
   std::unordered_map<std::uint32_t, PatternSum> sums_;
 };
 
@@ -150,7 +135,7 @@ class ConcurrentKernels {
   };
   void add(const WorkEvent& event);
   void finish();
-  [[nodiscard]] const std::unordered_map<Kernel, Times>& alone() const noexcept { return alone_; }
+  [[nodiscard]] const std::unordered_map<Kernel, Times>& alone() const noexcept { return alone_.map(); }
   [[nodiscard]] const std::map<std::vector<Kernel>, Times>& together() const noexcept { return together_; }
 
  private:
@@ -161,8 +146,8 @@ class ConcurrentKernels {
   };
   void close(Cluster& cluster);
 
-  RunMap<Cluster> open_;  // by GPU
-  std::unordered_map<Kernel, Times> alone_;
+  RecentMap<std::uint64_t, Cluster, 16> open_;  // by GPU
+  RecentMap<Kernel, Times, 8192> alone_;
   std::map<std::vector<Kernel>, Times> together_;
 };
 

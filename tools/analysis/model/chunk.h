@@ -29,6 +29,7 @@ struct UnitCounts {
   std::uint64_t lines = 0;    ///< of text, readable or not
   std::uint64_t records = 0;  ///< readable
   std::uint64_t events = 0, kernels = 0, graphs = 0, exact = 0, samples = 0;
+  bool event_waits = false;
   std::uint64_t broken = 0;
   TimeNs first_work_ns = INT64_MAX;  ///< earliest start of GPU work
   TimeNs last_mark_ns = kNoTime;     ///< marks are not kept

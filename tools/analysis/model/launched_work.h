@@ -22,6 +22,7 @@
 #include "profiler/attribution/time_order.h"
 #include "schema/record.h"
 #include "tools/analysis/model/columns.h"
+#include "tools/analysis/model/huge_pages.h"
 #include "tools/analysis/model/selected_rows.h"
 
 namespace rangefinder {
@@ -116,7 +117,7 @@ class LaunchedWork {
   bool add_launch(WorkEvent& event);
   [[nodiscard]] std::string_view interned(std::string_view api);
 
-  std::vector<Slot> slots_;
+  std::vector<Slot, HugePages<Slot>> slots_;
   std::set<std::string, std::less<>> apis_;
   std::string_view last_api_;                         // most launches repeat it
   std::unordered_set<std::uint32_t> synced_threads_;  // their last call was a synchronisation

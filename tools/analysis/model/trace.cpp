@@ -168,6 +168,7 @@ void Trace::merge(Chunk& chunk, const SegmentFile& segment) {
     ledger_->summary().lines += records;
     ledger_->count(chunk.counts.events, chunk.counts.kernels);
     samples_ = samples_ || chunk.counts.samples != 0;
+    names_.event_waits = names_.event_waits || chunk.counts.event_waits;
   }
   lines_ += chunk.counts.lines;
 }

@@ -119,7 +119,10 @@ class UnitParser::Sink {
   }
   void put(const SyncRecord& sync) { add(Column::syncs, sync); }
   void put(const AllocRecord& alloc) { add(Column::allocs, alloc); }
-  void put(const EventRecord& event) { add(Column::events, event); }
+  void put(const EventRecord& event) {
+    chunk_.counts.event_waits = chunk_.counts.event_waits || event.wait;
+    add(Column::events, event);
+  }
   void put(const CaptureRecord& step) { add(Column::captures, step); }
   void put(const OverheadRecord& overhead) { add(Column::overheads, overhead); }
   void put(const SamplesRecord& samples) {

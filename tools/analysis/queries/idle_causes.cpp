@@ -110,9 +110,10 @@ void IdleCauses::add_copy(TimeNs from, TimeNs to) {
 }
 
 void IdleCauses::add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by) {
+  const IdleTime whole = causes(from, to, ended_by);
   const auto add = [&](IdleTime& sum, TimeNs start, TimeNs end) {
     if (end <= start) return;
-    const IdleTime part = causes(start, end, ended_by);
+    const IdleTime part = start == from && end == to ? whole : causes(start, end, ended_by);
     for (std::size_t i = 0; i < kIdleCauses; ++i) sum[i] += part[i];
   };
   add(total_, from, to);

@@ -14,7 +14,7 @@
 namespace rangefinder {
 namespace {
 
-enum Table : std::size_t {
+enum IdTable : std::size_t {
   kGpus,
   kContexts,
   kDomains,
@@ -54,7 +54,7 @@ class IdentityCheck final : public TraceCheck {
  private:
   /// The record defines `id`. Stores a hash of its content, which must not change.
   template <typename Record>
-  void define(Table table, std::uint64_t id, const Record& record) {
+  void define(IdTable table, std::uint64_t id, const Record& record) {
     in_segment_[table].insert(id);
     text_.clear();
     write_line(text_, record);
@@ -67,7 +67,7 @@ class IdentityCheck final : public TraceCheck {
   }
 
   /// The record refers to `id`; 0 is no reference if `zero_is_none`.
-  void use(Table table, std::uint64_t id, bool zero_is_none = true) {
+  void use(IdTable table, std::uint64_t id, bool zero_is_none = true) {
     if ((id == 0 && zero_is_none) || in_segment_[table].count(id) != 0) return;
     problems_.add("unknown-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
                                     " is not defined earlier in this segment");

@@ -19,7 +19,7 @@ CUptiResult build(MetricConfig& config, const char* chip, const std::vector<cons
   return config.build(chip, {}, metrics);
 }
 
-const std::vector<const char*> kExact(std::begin(kExactMetricNames), std::end(kExactMetricNames));
+const std::vector<const char*> kExactNames(std::begin(kExactMetricNames), std::end(kExactMetricNames));
 
 }  // namespace
 
@@ -29,7 +29,7 @@ TEST_CASE("the counters of exact mode fit in one pass on every chip listed here"
     INFO(chip);
     MetricConfig config(cupti);
 
-    REQUIRE(build(config, chip, kExact) == CUPTI_SUCCESS);
+    REQUIRE(build(config, chip, kExactNames) == CUPTI_SUCCESS);
 
     CHECK(config.passes() == 1);
     CHECK_FALSE(config.image().empty());
@@ -41,8 +41,8 @@ TEST_CASE("the same counters give the same configuration") {
   COUNTERS_OR_SKIP(cupti);
   MetricConfig first(cupti), second(cupti);
 
-  REQUIRE(build(first, "GH100", kExact) == CUPTI_SUCCESS);
-  REQUIRE(build(second, "GH100", kExact) == CUPTI_SUCCESS);
+  REQUIRE(build(first, "GH100", kExactNames) == CUPTI_SUCCESS);
+  REQUIRE(build(second, "GH100", kExactNames) == CUPTI_SUCCESS);
 
   CHECK(std::vector(first.image().begin(), first.image().end()) ==
         std::vector(second.image().begin(), second.image().end()));
@@ -51,7 +51,7 @@ TEST_CASE("the same counters give the same configuration") {
 TEST_CASE("more counters than the hardware has need more passes") {
   COUNTERS_OR_SKIP(cupti);
   MetricConfig config(cupti);
-  std::vector<const char*> many = kExact;
+  std::vector<const char*> many = kExactNames;
   many.push_back("l1tex__t_requests.sum");
 
   REQUIRE(build(config, "GH100", many) == CUPTI_SUCCESS);
@@ -73,7 +73,7 @@ TEST_CASE("a chip that libcupti does not know is an error, and no host object is
   COUNTERS_OR_SKIP(cupti);
   MetricConfig config(cupti);
 
-  CHECK(build(config, "GX999", kExact) != CUPTI_SUCCESS);
+  CHECK(build(config, "GX999", kExactNames) != CUPTI_SUCCESS);
 
   CHECK(config.host() == nullptr);
   CHECK(config.passes() == 0);
@@ -90,7 +90,7 @@ TEST_CASE("a NaN value is an error, so that it never becomes bytes") {
     return CUPTI_ERROR_NOT_SUPPORTED;
   };
   MetricConfig config(fake);
-  REQUIRE(build(config, "GH100", kExact) == CUPTI_ERROR_NOT_SUPPORTED);  // sets the metric names
+  REQUIRE(build(config, "GH100", kExactNames) == CUPTI_ERROR_NOT_SUPPORTED);  // sets the metric names
   const std::vector<std::uint8_t> counter_data(16);
   std::vector<double> values(kExactMetrics);
 
