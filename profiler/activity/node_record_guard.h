@@ -3,7 +3,7 @@
 // Works around a leak: CUPTI 13.0 does not always reuse the device memory of a graph's records.
 // When its pool is used up, after about 25 million records, graph nodes have no times from then on.
 //
-//   untimed so far ──▶ look() ── many since the last restart? ──▶ records disabled, flushed, enabled
+//   untimed so far ──▶ restart_if_leaking() ── many? ──▶ records disabled, flushed, enabled
 //
 // Restarts at most once per kPauseNs: if a restart does not help, the application must not keep
 // paying for it. Records without times are counted as gpu_work_untimed, restarts as
@@ -26,7 +26,7 @@ class NodeRecordGuard {
   explicit NodeRecordGuard(LossLedger& loss) noexcept : loss_(loss) {}
 
   /// Each drain period. `untimed`: graph records without times so far. True: records were restarted.
-  bool look(const CuptiFunctions& cupti, std::uint64_t untimed, std::int64_t now_ns) noexcept {
+  bool restart_if_leaking(const CuptiFunctions& cupti, std::uint64_t untimed, std::int64_t now_ns) noexcept {
     if (untimed - untimed_at_restart_ < kMinUntimed) return false;
     if (restarted_ns_ != 0 && now_ns - restarted_ns_ < kPauseNs) return false;
     restart_node_records(cupti);

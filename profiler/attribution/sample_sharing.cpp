@@ -211,8 +211,8 @@ double SampleSharing::rate_error(const OrderedSample& sample) const noexcept {
   double ns = 0;
   for (const Piece& piece : pieces_) ns += piece.ns;
   if (!at_one_time(ns, sample)) return kRateError;
-  // Of work that has always run at one time nothing but the sum is known. One that has not run apart is known
-  // by what the others leave.
+  // If two kernels always overlap, only their sum is known. If only one of them never ran alone, its bytes
+  // are those that the others leave.
   const auto unknown = std::count_if(pieces_.begin(), pieces_.end(), [this](const Piece& piece) {
     return part_of(piece) >= 0.05 && owners_[piece.work->kind].apart < kLearnedSamples / 4;
   });

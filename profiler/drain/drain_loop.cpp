@@ -192,7 +192,7 @@ void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
     read_buffers();
   }
   if (uses_cupti() && (!cycle_ || cycle_->open()))
-    node_records_.look(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
+    node_records_.restart_if_leaking(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
   if (cycle_ && !progress_.ending()) follow_cycle(false);
   from_.recorder.threads.recycle();
   const TickChunk tick{clock_now_ns(), monotonic_now_ns()};

@@ -127,7 +127,7 @@ class DrainLoop {
   void end_gap(std::int64_t end_ns);
   [[nodiscard]] bool uses_cupti() const noexcept { return from_.cupti != nullptr && !away_; }
   void finish();
-  /// `fulfilled`: a request_write() that was; 0: none.
+  /// `fulfilled`: number of the completed write request; 0: none.
   void notify_progress(std::uint64_t fulfilled);
   void report();
   [[nodiscard]] OwnCost cost() const;

@@ -209,7 +209,7 @@ int run(const Arguments& arguments) {
     const ColumnSharing& sharing = sampled.sharing[c];
     std::printf("%s: %s, lag %d ns, held-back error %.3f of sharing by time; unattributed %s of %s\n",
                 kColumns[c], std::string(sharing_method_name(sharing.method)).c_str(), sharing.lag_ns,
-                sharing.held_back_ratio.value_or(NAN), bytes_text(sampled.samples.unattributed[c]).c_str(),
+                sharing.held_out_ratio.value_or(NAN), bytes_text(sampled.samples.unattributed[c]).c_str(),
                 bytes_text(sampled.samples.bytes[c]).c_str());
   }
   std::printf("\n%-8s %10s %8s %11s %11s | paths of 5 %% of GPU time or more: off median, worst, stated\n",

@@ -81,9 +81,9 @@ void ChromeGpu::flow(const GpuWork& work, ChromeRow row) {
 
 const std::string& ChromeGpu::config_args(std::uint32_t config, std::uint32_t gpu) {
   const auto [it, is_new] = config_args_.try_emplace(std::uint64_t{config} << 32 | gpu);
-  const auto known = context_.trace.configs.find(config);
-  if (!is_new || known == context_.trace.configs.end()) return it->second;
-  const LaunchConfigRecord& launch = known->second;
+  const auto at = context_.trace.configs.find(config);
+  if (!is_new || at == context_.trace.configs.end()) return it->second;
+  const LaunchConfigRecord& launch = at->second;
   std::string& out = it->second;
   out += ",\"grid\":";
   append_dim3(out, launch.grid);

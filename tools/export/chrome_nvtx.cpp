@@ -34,9 +34,9 @@ void ChromeNvtx::args(const NvtxExtras& extras, std::uint32_t domain, std::uint6
   if (path != 0) args.open("module") += context_.names.path(path);
   args.nonempty("domain", context_.trace.domain_name(domain));
   if (extras.category != 0) {
-    const auto known = context_.trace.categories.find({domain, extras.category});
+    const auto at = context_.trace.categories.find({domain, extras.category});
     args.text("category",
-              known == context_.trace.categories.end() ? std::to_string(extras.category) : known->second);
+              at == context_.trace.categories.end() ? std::to_string(extras.category) : at->second);
   }
   args.nonempty("color", color_text(extras.color));
   // As text: readers store numbers as doubles, in which a u64 would lose its last digits.

@@ -13,9 +13,10 @@ void ChromeRows::process(std::uint32_t pid, const std::string& name, std::uint32
 }
 
 ChromeRow ChromeRows::make_row(std::uint32_t pid, std::uint32_t wanted_tid, const std::string& name) {
-  const bool is_free = wanted_tid != 0 && wanted_tid < kFirstOwnTid && !taken_.contains({pid, wanted_tid});
+  const bool is_free =
+      wanted_tid != 0 && wanted_tid < kFirstOwnTid && !used_tids_.contains({pid, wanted_tid});
   const ChromeRow row{pid, is_free ? wanted_tid : next_tid_++};
-  taken_.emplace(row.pid, row.tid);
+  used_tids_.emplace(row.pid, row.tid);
   events_.metadata(row, "thread_name", name);
   return row;
 }
@@ -31,7 +32,7 @@ ChromeRows::Lane* ChromeRows::free_lane(const RowKey& key, TimeNs start_ns) {
     last_ = &lanes_[key];  // nodes of a map never move
     last_key_ = key;
   }
-  const auto is_free = [&](const Lane& known) { return known.last_end_ns <= start_ns; };
+  const auto is_free = [&](const Lane& lane) { return lane.last_end_ns <= start_ns; };
   const auto lane = std::find_if(last_->begin(), last_->end(), is_free);
   if (lane != last_->end()) return &*lane;
   return last_->size() == kMaxLanes ? &last_->back() : nullptr;

@@ -72,7 +72,7 @@ class ChromeRows {
   std::map<RowKey, std::vector<Lane>> lanes_;
   RowKey last_key_;
   std::vector<Lane>* last_ = nullptr;  // lanes of last_key_: consecutive events mostly share a row
-  std::set<std::pair<std::uint32_t, std::uint32_t>> taken_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> used_tids_;
   std::uint32_t next_tid_ = kFirstOwnTid;
 };
 

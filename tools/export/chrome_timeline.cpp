@@ -72,7 +72,7 @@ void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process,
   // read_outline() has reported what is broken.
   (void)read_lines(trace.files, reader,
                    [&add](const Line& line, const LinePlace&) { std::visit(add, line); });
-  // The events held back.
+  // The buffered events.
   gpu.finish();
   samples.finish();
 }

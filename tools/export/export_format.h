@@ -27,7 +27,7 @@ struct ExportRequest {
   std::filesystem::path out;  ///< file, or folder for formats of several files; "-": standard output
   Overwrite overwrite = Overwrite::no;
   std::string step_range;         ///< kineto: becomes ProfilerStep#n
-  std::size_t max_modules = 200;  ///< prometheus: maximum number of modules; the rest is summed as (other)
+  std::size_t max_modules = 200;  ///< prometheus: maximum number of modules; others are summed as (other)
 };
 
 struct ExportResult {

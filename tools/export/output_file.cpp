@@ -92,7 +92,7 @@ void forget(std::size_t slot) noexcept {
                 "\n  Name another place with --out.");
 }
 
-bool is_taken(const fs::path& target) {
+bool target_exists(const fs::path& target) {
   std::error_code ignored;
   return fs::symlink_status(target, ignored).type() != fs::file_type::not_found;
 }
@@ -121,7 +121,7 @@ TemporaryTarget::TemporaryTarget(fs::path target, Overwrite overwrite)
     : target_(std::move(target)), overwrite_(overwrite) {
   std::error_code ignored;
   if (fs::is_directory(target_, ignored)) cannot_write(target_, EISDIR);
-  if (overwrite_ == Overwrite::no && is_taken(target_)) throw TargetExists(target_);
+  if (overwrite_ == Overwrite::no && target_exists(target_)) throw TargetExists(target_);
   temporary_ =
       target_.parent_path() / ("." + target_.filename().string() + ".part-" + std::to_string(getpid()));
   slot_ = remember(temporary_, kFile);

@@ -29,11 +29,12 @@ TimeNs sum(TimeNs a, TimeNs b) {
 }
 
 /// Ranks on several hosts may have the same process id.
-ChromeProcess process_of(const TraceOutline& trace, std::uint32_t number, std::set<std::uint32_t>& taken) {
+ChromeProcess process_of(const TraceOutline& trace, std::uint32_t number,
+                         std::set<std::uint32_t>& used_pids) {
   ChromeProcess out;
   const bool is_pid = trace.header.pid > 0 && trace.header.pid <= std::int64_t{kMaxPid};
   out.host_pid = is_pid ? static_cast<std::uint32_t>(trace.header.pid) : kFirstOwnPid + number;
-  if (!taken.insert(out.host_pid).second) out.host_pid = kFirstOwnPid + number;
+  if (!used_pids.insert(out.host_pid).second) out.host_pid = kFirstOwnPid + number;
   out.first_gpu_pid = kFirstGpuPid + number * kGpuPidsATrace;
   out.first_flow_id = std::uint64_t{number} << 32;
   return out;
@@ -55,11 +56,11 @@ ExportResult export_perfetto(const ExportRequest& request) {
   file.text() += '[';
   ChromeEvents events(file, 0);
   ChromeRows rows(events);
-  std::set<std::uint32_t> taken;
+  std::set<std::uint32_t> used_pids;
   std::uint32_t number = 0;
   for (const TraceOutline& outline : outlines) {
     events.set_origin(difference(origin_unix_ns, outline.header.base_unix_ns));
-    const ChromeProcess process = process_of(outline, number, taken);
+    const ChromeProcess process = process_of(outline, number, used_pids);
     write_chrome_trace(outline, process, {request.step_range}, events, rows, number * kGpuPidsATrace);
     ++number;
   }

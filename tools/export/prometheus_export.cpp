@@ -93,8 +93,8 @@ class Writer {
 
  private:
   [[nodiscard]] std::string uuid(std::uint32_t gpu) const {
-    const GpuRecord* const known = process_.gpu(gpu);
-    return known == nullptr ? std::string() : known->uuid;
+    const GpuRecord* const record = process_.gpu(gpu);
+    return record == nullptr ? std::string() : record->uuid;
   }
   [[nodiscard]] PrometheusLabels gpu_labels(std::uint32_t gpu) const {
     return {{"gpu", std::to_string(gpu)}, {"uuid", uuid(gpu)}, {"rank", rank_}};

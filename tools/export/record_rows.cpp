@@ -32,8 +32,8 @@ RowCell cell(const T& value) {
 }
 
 template <typename T>
-RowCell cell_if(bool known, const T& value) {
-  return known ? cell(value) : RowCell();
+RowCell cell_if(bool has_value, const T& value) {
+  return has_value ? cell(value) : RowCell();
 }
 
 template <typename T>
@@ -230,11 +230,11 @@ void RecordRows::add_gpus() {
   });
   for (const auto& [key, stream] : trace_.streams) {
     const auto context = trace_.contexts.find(stream.context);
-    const bool known = context != trace_.contexts.end();
-    const bool is_default = known && context->second.null_stream == stream.id;
+    const bool has_context = context != trace_.contexts.end();
+    const bool is_default = has_context && context->second.null_stream == stream.id;
     // CUpti_ActivityStreamFlag: 1 default, 2 non-blocking, 3 the null stream.
     const int flag = is_default ? 3 : stream.non_blocking ? 2 : 1;
-    write(RowTable::streams, stream.context, stream.id, known ? cell(context->second.gpu) : RowCell(),
+    write(RowTable::streams, stream.context, stream.id, has_context ? cell(context->second.gpu) : RowCell(),
           stream.priority, stream.non_blocking, is_default, flag);
   }
 }

@@ -84,8 +84,8 @@ class SqliteRows final : public RowSink {
   std::map<std::string, SqliteInsert> inserts_;  ///< by name of the table
   std::vector<Target> targets_;                  ///< by RowTable
   SqliteInsert strings_;
-  std::map<std::string, std::int64_t> ids_;                  ///< of the texts in StringIds
-  std::unordered_map<const char*, std::int64_t> known_ids_;  ///< by address of the text
+  std::map<std::string, std::int64_t> ids_;                       ///< of the texts in StringIds
+  std::unordered_map<const char*, std::int64_t> ids_by_address_;  ///< by address of the text
 };
 
 SqliteRows::SqliteRows(const TraceOutline& trace, SqliteDatabase& database)
@@ -97,7 +97,7 @@ SqliteRows::SqliteRows(const TraceOutline& trace, SqliteDatabase& database)
     target.insert = &inserts_.try_emplace(table, database, table).first->second;
     for (const std::string& column : target.insert->columns()) {
       const auto at = std::find_if(shape.columns.begin(), shape.columns.end(),
-                                   [&](const RowColumn& known) { return known.sqlite == column; });
+                                   [&](const RowColumn& shown) { return shown.sqlite == column; });
       target.cells.push_back(static_cast<std::size_t>(at - shape.columns.begin()));
     }
   }
@@ -147,11 +147,11 @@ std::int64_t SqliteRows::global_tid(std::uint32_t thread) const {
 }
 
 std::int64_t SqliteRows::string_id(std::string_view text) {
-  const auto [known, is_new_address] = known_ids_.try_emplace(text.data());
-  if (!is_new_address) return known->second;
+  const auto [at, is_new_address] = ids_by_address_.try_emplace(text.data());
+  if (!is_new_address) return at->second;
   const auto [it, is_new] = ids_.try_emplace(std::string(text), ids_.size() + 1);
   if (is_new) strings_.add(it->second, text);
-  return known->second = it->second;
+  return at->second = it->second;
 }
 
 void SqliteRows::add_facts() {

@@ -29,7 +29,7 @@ class LongestItems {
   }
 
   /// The items sorted by start; the object is empty afterwards.
-  [[nodiscard]] std::vector<Item> take() {
+  [[nodiscard]] std::vector<Item> extract() {
     if (items_.size() > limit_) trim();
     std::sort(items_.begin(), items_.end(),
               [](const Item& a, const Item& b) { return a.start_ns < b.start_ns; });

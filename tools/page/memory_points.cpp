@@ -32,7 +32,7 @@ void MemoryPoints::add(const AllocRecord& record) {
   points_.resize(points_.size() / 2);
 }
 
-std::vector<MemoryPoint> MemoryPoints::take() {
+std::vector<MemoryPoint> MemoryPoints::extract() {
   if (!points_.empty()) points_.push_back(now_);
   std::stable_sort(points_.begin(), points_.end(),
                    [](const MemoryPoint& a, const MemoryPoint& b) { return a.at_ns < b.at_ns; });

@@ -27,7 +27,7 @@ class MemoryPoints {
 
   void add(const AllocRecord& record);
   /// The points sorted by time; the object is empty afterwards.
-  [[nodiscard]] std::vector<MemoryPoint> take();
+  [[nodiscard]] std::vector<MemoryPoint> extract();
 
  private:
   struct Block {

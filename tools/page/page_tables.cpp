@@ -132,10 +132,10 @@ void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts
     if (!names[i].empty()) rows[i]["short"] = labels[i];
     rows[i]["durations"] = std::move(buckets);
     add_texts(rows[i], table, table.rows[i]);
-    const auto known = measured.find(order[i].name);
-    if (known == measured.end()) continue;
-    add_named(rows[i], known->second.values);
-    add_top_stall(rows[i], known->second.values);
+    const auto at = measured.find(order[i].name);
+    if (at == measured.end()) continue;
+    add_named(rows[i], at->second.values);
+    add_top_stall(rows[i], at->second.values);
   }
   out["kernels"] = std::move(rows);
   out["kernel_remarks"] =

@@ -209,7 +209,7 @@ OrderedJson page_timeline(Timeline& timeline, const TraceNames& names, const Pag
                   {"thread", column(timeline.marks, [](const KeptMark& m) { return m.thread; })},
                   {"text", column(timeline.marks, [&](const KeptMark& m) { return texts.place(m.name); })}};
   out["samples"] = samples_json(timeline);
-  const std::vector<MemoryPoint> memory = timeline.memory.take();
+  const std::vector<MemoryPoint> memory = timeline.memory.extract();
   out["memory"] = {{"at", deltas(column(memory, [](const MemoryPoint& p) { return p.at_ns; }))},
                    {"device", column(memory, [](const MemoryPoint& p) { return p.device_bytes; })},
                    {"host", column(memory, [](const MemoryPoint& p) { return p.host_bytes; })}};

@@ -29,7 +29,7 @@ struct SeenLaunch {
 /// The host calls of the last 262,144 launches, by correlation id.
 ///
 /// A GPU record arrives shortly after its launch, so a table of fixed size finds nearly all launches. Work
-/// without a known launch has no arrow in the page and does not count in the spans of its ranges.
+/// whose launch was not recorded has no arrow in the page and does not count in the spans of its ranges.
 class RecentLaunches {
  public:
   RecentLaunches() : slots_(kSlots) {}

@@ -37,7 +37,7 @@ class RankLines final : public Section {
     });
     log_.finish();
   }
-  [[nodiscard]] bool takes_all_ranges() const override { return section_.takes_all_ranges(); }
+  [[nodiscard]] bool reads_all_ranges() const override { return section_.reads_all_ranges(); }
   [[nodiscard]] std::vector<Table> tables(const SectionInput&) override { return {}; }
   /// After the last chunk.
   [[nodiscard]] const CommunicationLog& log() const noexcept { return log_; }

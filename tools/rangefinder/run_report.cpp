@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/report/opening.h"
+#include "tools/analysis/report/run_summary.h"
 #include "tools/analysis/validate/summary_rewrite.h"
 #include "tools/rangefinder/layer_summary_reader.h"
 
@@ -22,7 +22,7 @@ struct Traced {
   nlohmann::json summary;
   LayerSummary layers;
   std::uint64_t gpu_ns = 0;
-  std::string opening;  ///< what `report` begins with; empty: unknown
+  std::string run_summary;  ///< what `report` begins with; empty: unknown
 };
 
 /// As the user would type it: relative if it is below the current folder.
@@ -48,7 +48,7 @@ std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, const C
   std::vector<Traced> out;
   for (std::size_t i = 0; i < folders.size(); ++i) {
     const fs::path& folder = folders[i];
-    Traced traced{display_path(folder), {}, {}, 0, completed.openings[i]};
+    Traced traced{display_path(folder), {}, {}, 0, completed.run_summaries[i]};
     std::ifstream stream(folder / "summary.json");
     traced.summary = nlohmann::json::parse(stream, nullptr, false);
     if (!traced.summary.is_object()) {
@@ -95,11 +95,11 @@ std::string findings_line(const Traced& traced) {
 CompletedSummaries complete_summaries(const std::vector<fs::path>& folders, const TextStyle* style) {
   CompletedSummaries out;
   for (const fs::path& absolute : folders) {
-    const std::string folder = display_path(absolute);  // the opening and its hints name it
-    std::string& opening = out.openings.emplace_back();
+    const std::string folder = display_path(absolute);  // the summary and its hints name it
+    std::string& run_summary = out.run_summaries.emplace_back();
     const std::string kept = complete_summary(
-        folder, kMaxBytesToRead, [&opening, style](const TraceTotals& trace, const Opening& of_trace) {
-          if (style != nullptr) opening = opening_text(trace, of_trace, *style) + "\n";
+        folder, kMaxBytesToRead, [&run_summary, style](const TraceTotals& trace, const RunSummary& of_trace) {
+          if (style != nullptr) run_summary = run_summary_text(trace, of_trace, *style) + "\n";
         });
     if (!kept.empty()) out.messages += "rangefinder: " + folder + ": " + kept + "\n";
   }
@@ -115,10 +115,10 @@ std::string run_report(const std::vector<fs::path>& folders, const CompletedSumm
     LayerReportStyle own = style;
     own.folder = traced[i].folder;
     out += "\n";
-    const std::string& opened = traced[i].opening;
-    if (folders.size() > 1 && opened.empty()) out += process_title(traced[i].summary) + "\n";
-    out += opened + layer_report(traced[i].layers, own);
-    if (opened.empty()) out += findings_line(traced[i]);
+    const std::string& text = traced[i].run_summary;
+    if (folders.size() > 1 && text.empty()) out += process_title(traced[i].summary) + "\n";
+    out += text + layer_report(traced[i].layers, own);
+    if (text.empty()) out += findings_line(traced[i]);
   }
   if (traced.size() > kMaxReports) {
     out += "\n" + counted_text(traced.size() - kMaxReports, "more process was", "more processes were") +

@@ -47,7 +47,7 @@ bool is_token(std::string_view text) {
 }
 
 /// Removes and returns the next line, without its end.
-std::string_view take_line(std::string_view& text) {
+std::string_view next_line(std::string_view& text) {
   const std::size_t end = std::min(text.find("\r\n"), text.size());
   const std::string_view line = text.substr(0, end);
   text.remove_prefix(std::min(end + 2, text.size()));
@@ -70,7 +70,7 @@ struct HeadFacts {
 HeadFacts read_facts(std::string_view lines) {
   HeadFacts out;
   while (!lines.empty()) {
-    const std::string_view line = take_line(lines);
+    const std::string_view line = next_line(lines);
     if (line.empty()) break;
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
@@ -110,7 +110,7 @@ int judge_head(std::string_view head, int port, const HttpLimits& limits) {
                       (c == '\n' && i > 0 && head[i - 1] == '\r');
     if ((c < 0x20 && c != '\t' && !pair) || c >= 0x7f) return kBadRequest;
   }
-  const std::string_view line = take_line(head);
+  const std::string_view line = next_line(head);
   const std::size_t first = line.find(' '), last = line.rfind(' ');
   if (first == std::string_view::npos || first == last) return kBadRequest;
   const std::string_view method = line.substr(0, first), target = line.substr(first + 1, last - first - 1),
@@ -138,8 +138,8 @@ std::string_view http_reason(int status) noexcept {
        {kForeignHost, "Misdirected Request"},
        {431, "Request Header Fields Too Large"},
        {503, "Service Unavailable"}}};
-  for (const auto& [known, reason] : kReasons) {
-    if (known == status) return reason;
+  for (const auto& [code, reason] : kReasons) {
+    if (code == status) return reason;
   }
   return "Bad Request";
 }

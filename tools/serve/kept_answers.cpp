@@ -15,11 +15,11 @@ constexpr std::size_t kMaxKeptBytes = std::size_t{128} << 20;
 KeptAnswers::Text KeptAnswers::get(const IndexedTrace& trace, const std::string& name, const Make& make) {
   const std::lock_guard lock(mutex_);
   const std::string key = name + "\n" + trace.state;
-  if (Text text = known(key)) return text;
+  if (Text text = find(key)) return text;
   return keep(key, make(whole(trace)));
 }
 
-KeptAnswers::Text KeptAnswers::known(const std::string& key) {
+KeptAnswers::Text KeptAnswers::find(const std::string& key) {
   const auto at =
       std::find_if(kept_.begin(), kept_.end(), [&key](const Kept& one) { return one.key == key; });
   if (at == kept_.end()) return nullptr;

@@ -2,7 +2,7 @@
 //
 // Answers about traces, kept while their trace does not change, and the trace of the last one.
 //
-//   IndexedTrace, name of the answer ─┬─ known ─────────────────────────────▶ text
+//   IndexedTrace, name of the answer ─┬─ kept ──────────────────────────────▶ text
 //                                     └─ else: WholeTrace, read once ─▶ make ─▶ text
 //
 // One trace is in memory at a time, within ReadLimits, and one answer is made at a time over all threads:
@@ -37,7 +37,7 @@ class KeptAnswers {
     std::string key;
     Text text;
   };
-  [[nodiscard]] Text known(const std::string& key);
+  [[nodiscard]] Text find(const std::string& key);
   [[nodiscard]] Text keep(const std::string& key, std::string text);
   [[nodiscard]] WholeTrace& whole(const IndexedTrace& trace);
 

@@ -130,9 +130,9 @@ HttpParts RunningPrograms::live(pid_t pid, int every_ms) {
 std::string RunningPrograms::key_of(pid_t pid) const {
   const std::string prefix = std::to_string(pid) + " ";
   const std::string start = start_of(pid);
-  const auto known = folders_.lower_bound(prefix);
+  const auto at = folders_.lower_bound(prefix);
   // It ended after it answered, so it is the known program.
-  if (start.empty() && known != folders_.end() && known->first.starts_with(prefix)) return known->first;
+  if (start.empty() && at != folders_.end() && at->first.starts_with(prefix)) return at->first;
   return prefix + start;
 }
 
@@ -168,8 +168,8 @@ void RunningPrograms::feed(ProcessLedger& ledger) {
   for (TracedProcess& process : find_processes()) {
     const std::string key = key_of(process.pid);
     if (process.unresponsive()) {
-      const auto known = folders_.find(key);
-      there[key] = known == folders_.end() ? "" : known->second;
+      const auto at = folders_.find(key);
+      there[key] = at == folders_.end() ? "" : at->second;
       ++unresponsive_;
       continue;
     }
@@ -178,7 +178,7 @@ void RunningPrograms::feed(ProcessLedger& ledger) {
     there[one.key] = one.window.value("folder", "");
     const auto number = one.window.value("number", std::uint64_t{0});
     if (number == 0) continue;
-    if (const std::uint64_t known = ledger.window_of(one.key); known != 0 && known != number)
+    if (const std::uint64_t window = ledger.window_of(one.key); window != 0 && window != number)
       note_last(ledger, one.key);
     if (one.process.status.value("state", "") == "recording") {
       questions.push_back({one.process.path, {{"command", "snapshot"}}});

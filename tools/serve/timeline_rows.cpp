@@ -17,7 +17,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::uint64_t kSectorBytes = 32;
 
-struct Stretch {
+struct TimelineBin {
   std::uint64_t kernels = 0, graphs = 0, gpu_ns = 0, copies = 0, memcpy_ns = 0, memcpy_bytes = 0, samples = 0;
   std::array<std::uint64_t, kSampleColumns> units{};
 };
@@ -42,9 +42,9 @@ void cover(const SelectedRows& rows, CoveredTime& out) {
   rows.lines<EndRecord>(add_line);
 }
 
-class Stretches {
+class TimelineBins {
  public:
-  Stretches(const CoveredTime& span, std::size_t stretches)
+  TimelineBins(const CoveredTime& span, std::size_t stretches)
       : first_(span.first_ns),
         count_(static_cast<TimeNs>(stretches)),
         width_(std::max<TimeNs>(1, (span.last_ns - span.first_ns) / count_ + 1)) {}
@@ -56,7 +56,7 @@ class Stretches {
 
   [[nodiscard]] OrderedJson rows(TimeNs base_unix_ns) const {
     OrderedJson out = OrderedJson::array();
-    for (const auto& [place, sum] : stretches_) {
+    for (const auto& [place, sum] : bins_) {
       const auto& [at, gpu] = place;
       const TimeNs start = first_ + at * width_;
       OrderedJson row{{"time_unix_ms", (base_unix_ns + start) / kNsPerMs},
@@ -81,19 +81,19 @@ class Stretches {
  private:
   void add(const MemsetRecord&) {}
   void add(const KernelRecord& kernel) {
-    if (Stretch* const at = begin(kernel.work)) ++at->kernels;
-    spread(kernel.work, &Stretch::gpu_ns);
+    if (TimelineBin* const at = begin(kernel.work)) ++at->kernels;
+    spread(kernel.work, &TimelineBin::gpu_ns);
   }
   void add(const GraphRecord& graph) {
-    if (Stretch* const at = begin(graph.work)) ++at->graphs;
-    spread(graph.work, &Stretch::gpu_ns);
+    if (TimelineBin* const at = begin(graph.work)) ++at->graphs;
+    spread(graph.work, &TimelineBin::gpu_ns);
   }
   void add(const MemcpyRecord& copy) {
-    Stretch* const at = begin(copy.work);
+    TimelineBin* const at = begin(copy.work);
     if (at == nullptr) return;
     at->copies += copy.count;
     at->memcpy_bytes += copy.bytes;
-    spread(copy.work, &Stretch::memcpy_ns);
+    spread(copy.work, &TimelineBin::memcpy_ns);
   }
   void add(const SamplesRecord& line) {
     std::size_t sample = 0;
@@ -101,7 +101,7 @@ class Stretches {
       for (std::uint32_t i = 0; i < run.count; ++i, ++sample) {
         const auto middle =
             static_cast<TimeNs>(static_cast<double>(run.end_ns - run.start_ns) * (i + 0.5) / run.count);
-        Stretch& at = stretches_[{place(run.start_ns + middle), line.gpu}];
+        TimelineBin& at = bins_[{place(run.start_ns + middle), line.gpu}];
         ++at.samples;
         for (std::size_t c = 0; c < kSampleColumns; ++c) {
           if (sample < line.columns[c].size()) at.units[c] += line.columns[c][sample];
@@ -114,22 +114,22 @@ class Stretches {
     return std::clamp<TimeNs>((std::max(at, first_) - first_) / width_, 0, count_ - 1);
   }
   /// nullptr: `work` has no times.
-  Stretch* begin(const GpuWork& work) {
+  TimelineBin* begin(const GpuWork& work) {
     if (work.start_ns == kNoTime || work.end_ns == kNoTime) return nullptr;
-    return &stretches_[{place(work.start_ns), work.gpu}];
+    return &bins_[{place(work.start_ns), work.gpu}];
   }
-  void spread(const GpuWork& work, std::uint64_t Stretch::*sum) {
+  void spread(const GpuWork& work, std::uint64_t TimelineBin::*sum) {
     if (work.start_ns == kNoTime || work.end_ns == kNoTime) return;
     for (TimeNs from = work.start_ns; from < work.end_ns;) {
       const TimeNs at = place(from);
       const TimeNs to = at == count_ - 1 ? work.end_ns : std::min(work.end_ns, first_ + (at + 1) * width_);
-      stretches_[{at, work.gpu}].*sum += static_cast<std::uint64_t>(to - from);
+      bins_[{at, work.gpu}].*sum += static_cast<std::uint64_t>(to - from);
       from = to;
     }
   }
 
   const TimeNs first_, count_, width_;
-  std::map<std::pair<TimeNs, std::uint32_t>, Stretch> stretches_;
+  std::map<std::pair<TimeNs, std::uint32_t>, TimelineBin> bins_;
 };
 
 }  // namespace
@@ -137,7 +137,7 @@ class Stretches {
 OrderedJson timeline_rows(WholeTrace& trace, std::size_t stretches) {
   CoveredTime span;
   trace.each([&span](const SelectedRows& rows) { cover(rows, span); });
-  Stretches out(span, std::clamp<std::size_t>(stretches, 1, kMaxStretches));
+  TimelineBins out(span, std::clamp<std::size_t>(stretches, 1, kMaxStretches));
   trace.each([&out](const SelectedRows& rows) { out.add(rows); });
   return out.rows(trace.totals().header.base_unix_ns);
 }

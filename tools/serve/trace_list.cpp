@@ -62,7 +62,7 @@ OrderedJson TraceList::header_of(const IndexedTrace& trace) {
   const std::filesystem::path& file = trace.files.segments.front().path;
   const std::string key = file.string();
   const std::lock_guard lock(mutex_);
-  if (const auto known = headers_.find(key); known != headers_.end()) return known->second;
+  if (const auto at = headers_.find(key); at != headers_.end()) return at->second;
   OrderedJson header = read_header(file);
   if (header.empty()) return header;
   if (headers_.size() >= kMaxHeaders) headers_.clear();

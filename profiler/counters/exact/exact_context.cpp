@@ -196,7 +196,7 @@ void ExactContext::give_up() {
 // ranges, nor within a range: there the next launch is another kernel.
 bool ExactContext::turn_due(const ExactEntry& entry, std::size_t groups) noexcept {
   if (seen_.empty() || ranges_.empty() || entry.range == 0 || entry.range == last_range_ ||
-      early_turns_ == kEarlyTurns * groups)
+      early_turns_ == kMaxEarlyTurnsPerGroup * groups)
     return false;
   const std::span<const std::uint32_t> seen(seen_.data() + entry.path * groups, groups);
   if (seen[group_] < kTurnLaunches || *std::min_element(seen.begin(), seen.end()) != 0) return false;

@@ -54,9 +54,8 @@ class ExactContext {
   /// When metric groups take turns, each change is a start.
   static constexpr std::uint32_t kBatch = 896, kBatchInTurns = 128;
   /// With groups in turn, a range that begins again gives the next group its turn after kTurnLaunches, not
-  /// only after a batch. So 60 iterations are enough for the set `all` (at most 28 groups). Maximum number of
-  /// such turns, per group.
-  static constexpr std::uint32_t kEarlyTurns = 12;
+  /// only after a batch. So 60 iterations are enough for the set `all` (at most 28 groups).
+  static constexpr std::uint32_t kMaxEarlyTurnsPerGroup = 12;
 
   ExactContext(const CuptiLibrary& library, CUcontext context, std::uint32_t gpu, const Options& options,
                ExactBatches& batches, Recorder& recorder);

@@ -58,9 +58,9 @@ class PmSession {
   PmSession(const PmSession&) = delete;
   PmSession& operator=(const PmSession&) = delete;
 
-  /// Loads CUPTI's counter library, and uses all of it that registers exit handlers. A program that exits
-  /// while another thread does that crashes (docs/internals/decisions.md); from then on an exit handler of
-  /// ours that is registered now runs before CUPTI's. Reserves no counters.
+  /// Loads CUPTI's counter library and makes it register its exit handlers now. Exit handlers of ours that
+  /// are registered later run before them. A program that exits while another thread is in here crashes
+  /// (docs/internals/decisions.md). Reserves no counters.
   void load(std::uint32_t interval_ns);
   /// Chooses the counters; loads the library if needed. Does not reserve them yet. False: see error().
   [[nodiscard]] bool prepare(std::uint32_t interval_ns);

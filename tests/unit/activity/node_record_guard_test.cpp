@@ -39,7 +39,7 @@ TEST_CASE("a few records without times cause no restart") {
   LossLedger loss;
   NodeRecordGuard guard(loss);
 
-  CHECK_FALSE(guard.look(counting_functions(), NodeRecordGuard::kMinUntimed - 1, kNow));
+  CHECK_FALSE(guard.restart_if_leaking(counting_functions(), NodeRecordGuard::kMinUntimed - 1, kNow));
 
   CHECK(calls.empty());
   CHECK(loss.get(Loss::records_restarted) == 0);
@@ -49,7 +49,7 @@ TEST_CASE("many records without times disable records, flush, and enable them ag
   LossLedger loss;
   NodeRecordGuard guard(loss);
 
-  CHECK(guard.look(counting_functions(), NodeRecordGuard::kMinUntimed, kNow));
+  CHECK(guard.restart_if_leaking(counting_functions(), NodeRecordGuard::kMinUntimed, kNow));
 
   CHECK(calls == "-10-1-2f+10+1+2");
   CHECK(loss.get(Loss::records_restarted) == 1);
@@ -59,11 +59,11 @@ TEST_CASE("a restart that did not help is repeated after ten seconds, one that h
   LossLedger loss;
   NodeRecordGuard guard(loss);
   const CuptiFunctions cupti = counting_functions();
-  CHECK(guard.look(cupti, 1'000, kNow));
+  CHECK(guard.restart_if_leaking(cupti, 1'000, kNow));
 
-  CHECK_FALSE(guard.look(cupti, 2'000, kNow + NodeRecordGuard::kPauseNs - 1));
-  CHECK_FALSE(guard.look(cupti, 1'100, kNow + NodeRecordGuard::kPauseNs));
-  CHECK(guard.look(cupti, 2'000, kNow + NodeRecordGuard::kPauseNs));
+  CHECK_FALSE(guard.restart_if_leaking(cupti, 2'000, kNow + NodeRecordGuard::kPauseNs - 1));
+  CHECK_FALSE(guard.restart_if_leaking(cupti, 1'100, kNow + NodeRecordGuard::kPauseNs));
+  CHECK(guard.restart_if_leaking(cupti, 2'000, kNow + NodeRecordGuard::kPauseNs));
 
   CHECK(loss.get(Loss::records_restarted) == 2);
 }

@@ -82,7 +82,7 @@ TEST_CASE("the longest of many intervals are kept, also if all are equally long"
   LongestItems<Span> longest(10);
   for (TimeNs i = 0; i < 1000; ++i) longest.add({1000 - i, 1000 - i + (i * 7919) % 1000});
 
-  const std::vector<Span> kept = longest.take();
+  const std::vector<Span> kept = longest.extract();
 
   REQUIRE(kept.size() == 10);
   CHECK(longest.seen() == 1000);
@@ -90,7 +90,7 @@ TEST_CASE("the longest of many intervals are kept, also if all are equally long"
   for (std::size_t i = 1; i < kept.size(); ++i) CHECK(kept[i - 1].start_ns <= kept[i].start_ns);
   LongestItems<Span> equal(10);
   for (TimeNs i = 0; i < 1000; ++i) equal.add({i, i + 5});
-  CHECK(equal.take().size() == 10);
+  CHECK(equal.extract().size() == 10);
 }
 
 TEST_CASE("work over two bins counts in both, in proportion") {
@@ -138,7 +138,7 @@ TEST_CASE("memory in use rises with an allocation and falls with its free, and p
     memory.add(allocation(11 + 2 * i, 0x300, 0, true));
   }
 
-  const std::vector<MemoryPoint> points = memory.take();
+  const std::vector<MemoryPoint> points = memory.extract();
 
   std::uint64_t most = 0;
   for (const MemoryPoint& point : points) most = std::max(most, point.device_bytes);

@@ -99,7 +99,7 @@ void add_values(std::vector<Cell>& cells, const Change& change, const char* verd
                              value_cell(change.a, change.quantity), value_cell(change.b, change.quantity),
                              value_cell(difference, change.quantity, true), percent_cell(change.relative()),
                              interval_cell(change), change.test ? Cell(CellValue(change.test->p)) : Cell(),
-                             known_cell(tested, change.n_a), known_cell(tested, change.n_b), Cell(verdict)});
+                             cell_if(tested, change.n_a), cell_if(tested, change.n_b), Cell(verdict)});
 }
 
 /// The kernels' names as tables show them, by their full names.

@@ -10,7 +10,7 @@
 //
 // Why batches and not single iterations: neighbours are correlated, so a test would claim too much
 // certainty. Memory: some hundred bytes per path and iteration, and that of idle_causes.h. Warm-up is
-// excluded, as iteration_log.h finds it. Reads the trace once, and keeps its columns while it does.
+// excluded, as iteration_log.h finds it. Reads the trace once, with its columns in memory.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ enum class Quantity : std::uint8_t {
   kernels,
   memory_bytes  ///< largest of the whole trace
 };
-/// Those of paths and kernels, the first ones.
+/// Number of quantities that paths and kernels have: the first ones.
 inline constexpr std::size_t kQuantities = 3;
 [[nodiscard]] constexpr bool is_idle_cause(Quantity quantity) noexcept {
   return quantity >= Quantity::idle_copies_ns && quantity <= Quantity::idle_code_ns;
@@ -79,7 +79,7 @@ struct KernelSeries {
 
 /// One quantity of the compared iterations.
 struct IterationValues {
-  std::size_t n = 0;  ///< iterations in which it is known
+  std::size_t n = 0;  ///< iterations that have a value
   double median = 0, p95 = 0, longest = 0;
   Moments batches;  ///< trimmed, of the medians of the batches
 };

@@ -49,25 +49,25 @@ void OutsideCalls::add(const KernelRecord& kernel) {
 std::map<std::string, CallSeries> OutsideCalls::result(
     const std::function<std::string(std::uint32_t)>& text) {
   for (const std::uint32_t path : inside_) paths_.erase(path);
-  std::sort(calls_.begin(), calls_.end(), [](const Call& a, const Call& b) {
+  std::sort(calls_.begin(), calls_.end(), [](const ModuleCall& a, const ModuleCall& b) {
     return std::tie(a.thread, a.start_ns, b.end_ns, a.path) <
            std::tie(b.thread, b.start_ns, a.end_ns, b.path);
   });
-  std::vector<Call*> open;
-  for (Call& call : calls_) {
+  std::vector<ModuleCall*> open;
+  for (ModuleCall& call : calls_) {
     while (!open.empty() && (open.back()->thread != call.thread || open.back()->end_ns <= call.start_ns)) {
       open.pop_back();
     }
     open.push_back(&call);
     const auto own = gpu_ns_.find(call.range);
     if (own == gpu_ns_.end()) continue;
-    for (Call* const around : open) around->gpu_ns += own->second;
+    for (ModuleCall* const around : open) around->gpu_ns += own->second;
   }
   struct Values {
     std::vector<double> gpu_ns, host_ns;
   };
   std::map<std::string, Values> values;
-  for (const Call& call : calls_) {
+  for (const ModuleCall& call : calls_) {
     if (!is_outside(call.path)) continue;
     Values& of = values[text(call.path)];
     of.gpu_ns.push_back(call.gpu_ns);

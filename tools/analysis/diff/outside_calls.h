@@ -5,8 +5,8 @@
 //   ranges outside of iterations ─▶ nested by time ─▶ GPU and host time of each call, inclusive
 //   kernels, by their range ──────┘                      └─▶ by path: at most kMaxBatches
 //
-// A path that is also open from the first iteration to the last is none of them: its work belongs to the
-// iterations (iterations.h). Keeps some 50 bytes for each range outside of iterations.
+// Excludes a path that is open during the iterations: its work belongs to them (iterations.h). Memory: some
+// 50 bytes for each range outside of iterations.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class OutsideCalls {
       const std::function<std::string(std::uint32_t)>& text);
 
  private:
-  struct Call {
+  struct ModuleCall {
     TimeNs start_ns, end_ns;
     std::uint64_t range;
     std::uint32_t thread, path;
@@ -52,7 +52,7 @@ class OutsideCalls {
   [[nodiscard]] bool is_outside(TimeNs start) const;
 
   const Iterations& iterations_;
-  std::vector<Call> calls_;
+  std::vector<ModuleCall> calls_;
   std::unordered_map<std::uint64_t, double> gpu_ns_;  // by range
   std::unordered_set<std::uint32_t> paths_, inside_;
 };

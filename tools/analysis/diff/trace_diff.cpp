@@ -156,8 +156,8 @@ void add_path(std::vector<Change>& out, const std::string& path, const Iteration
               const IterationSeries& b) {
   const PathSeries* const in_a = find(a.paths, path);
   const PathSeries* const in_b = find(b.paths, path);
-  const PathSeries& known = in_a != nullptr ? *in_a : *in_b;
-  const std::string shown = std::string(known.depth == 0 ? 0 : 2 * (known.depth - 1), ' ') + known.name;
+  const PathSeries& either = in_a != nullptr ? *in_a : *in_b;
+  const std::string shown = std::string(either.depth == 0 ? 0 : 2 * (either.depth - 1), ' ') + either.name;
   const auto change_of = [&](Quantity quantity) {
     return measured(path, shown, quantity, moments_of(in_a, quantity), moments_of(in_b, quantity));
   };

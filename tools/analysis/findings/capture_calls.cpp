@@ -40,7 +40,7 @@ std::string api_text(std::string_view api) {
 
 /// The analysed iterations that were open at a time.
 bool in_iteration(const FindingContext& context, TimeNs time) {
-  return context.loop.holds(time) && context.iterations.at(time) != Iterations::kNone;
+  return context.loop.contains(time) && context.iterations.at(time) != Iterations::kNone;
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ CaptureCounts CaptureCalls::counts() const {
   return out;
 }
 
-bool CaptureCalls::holds(std::uint32_t thread, TimeNs time) const {
+bool CaptureCalls::capturing(std::uint32_t thread, TimeNs time) const {
   if (const auto open = open_.find(thread); open != open_.end() && time >= open->second.start_ns) return true;
   const auto ended = ended_.find(thread);
   if (ended == ended_.end()) return false;
@@ -137,7 +137,7 @@ CaptureCounts loop_calls(const FindingContext& context) {
   const CaptureCalls& captures = context.facts.captures;
   if (!context.loop.found()) return out;
   for (const LoggedCall& call : context.log.calls()) {
-    if (!in_iteration(context, call.start_ns) || captures.holds(call.thread, call.start_ns)) continue;
+    if (!in_iteration(context, call.start_ns) || captures.capturing(call.thread, call.start_ns)) continue;
     ++out[{call.path, context.log.api(call.api), of_call(call), 0, true}];
   }
   for (const LoggedCopy& copy : context.log.copies()) {

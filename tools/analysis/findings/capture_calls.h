@@ -74,7 +74,7 @@ class CaptureCalls {
   [[nodiscard]] std::uint64_t captures() const noexcept { return captures_; }
   [[nodiscard]] std::uint64_t invalid() const noexcept { return invalid_; }
   /// Whether the thread captured at that time.
-  [[nodiscard]] bool holds(std::uint32_t thread, TimeNs time) const;
+  [[nodiscard]] bool capturing(std::uint32_t thread, TimeNs time) const;
   /// A graph was launched from one of these paths.
   [[nodiscard]] bool launches_graph(const std::unordered_set<std::uint32_t>& paths) const;
 

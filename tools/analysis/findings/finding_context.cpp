@@ -28,9 +28,9 @@ std::size_t parameters_length(std::string_view name) {
 
 void FindingContext::set_scope() {
   rows = input.trace.rows();
-  std::erase_if(rows, [this](const PathTotals& row) { return row.path == 0 || !takes(row.path); });
+  std::erase_if(rows, [this](const PathTotals& row) { return row.path == 0 || !analyses(row.path); });
   places = kernels.places();
-  std::erase_if(places, [this](const KernelPlace& place) { return !takes(place.path); });
+  std::erase_if(places, [this](const KernelPlace& place) { return !analyses(place.path); });
   std::map<std::pair<std::uint32_t, std::uint32_t>, KernelUse> sums;
   gpu_ns = 0;
   for (const KernelPlace& place : places) {
@@ -66,7 +66,7 @@ void FindingContext::set_scope() {
 }
 
 std::string FindingContext::each_text(std::uint64_t ns) const {
-  return duration_text(loop.found() && !rest ? ns / loop.count : ns);
+  return duration_text(loop.found() && !outside ? ns / loop.count : ns);
 }
 
 FindingContext::ModuleTime FindingContext::module_of(const KernelUse& use) const {

@@ -5,7 +5,7 @@
 //   chunks ─▶ FindingFacts ─▶ FindingContext ─▶ rule(context) ─▶ Findings
 //
 // A rule reports nothing if the trace lacks the data: a missing metric, or host times that the profiler
-// itself distorted (FindingContext::host_times_hold).
+// itself distorted (FindingContext::host_times_valid).
 #pragma once
 
 #include <algorithm>
@@ -41,13 +41,13 @@ struct Loop {
   std::unordered_set<std::uint32_t> paths;  ///< of the range and all below it; of a graph: of its nodes
 
   [[nodiscard]] bool found() const noexcept { return count != 0; }
-  [[nodiscard]] bool holds(TimeNs time) const noexcept { return time >= start_ns && time < end_ns; }
+  [[nodiscard]] bool contains(TimeNs time) const noexcept { return time >= start_ns && time < end_ns; }
 };
 
 /// Grids below are grid_under_one_wave's: with more than half a wave the GPU is as good as full.
 inline constexpr double kHalfWave = 0.5;
 
-/// Rules run over the work of the loop; with `report --all` once more over the rest: set-up and warm-up.
+/// Rules run over the work of the loop; with `report --all` once more outside of it: set-up and warm-up.
 /// Without a loop, work in ranges that repeat stands for it; without these, all work.
 struct FindingContext {
   const SectionInput& input;
@@ -57,12 +57,13 @@ struct FindingContext {
   const FindingFacts& facts;  ///< all that was read
   const Iterations& iterations;
   Loop loop = {};
-  bool rest = false;  ///< the rules run over the rest
-  /// Paths of the work to analyse; with `rest`, of the work that is not.
+  bool outside = false;  ///< the rules run over the work outside of the loop
+  /// Paths of the work to analyse; with `outside`, of the work that is not.
   std::unordered_set<std::uint32_t> paths = {};
   /// False: exact windows serialise launches and add time of their own between them.
-  bool host_times_hold = true;
-  /// The analysed time: the loop without the holds of its thread, else from the first to the last GPU work.
+  bool host_times_valid = true;
+  /// The analysed time: the loop without time in which the profiler held its thread, else from the first to
+  /// the last GPU work.
   std::uint64_t span_ns = 0;
   /// Mean cost of recording a launch, for the launching thread. Absent: the trace does not have it.
   std::optional<std::uint64_t> launch_cost_ns = {};
@@ -83,21 +84,21 @@ struct FindingContext {
   void add_cost(Finding& finding, std::uint64_t launches) const;
 
   /// Work at this path is analysed.
-  [[nodiscard]] bool takes(std::uint32_t path) const { return (paths.count(path) != 0) != rest; }
+  [[nodiscard]] bool analyses(std::uint32_t path) const { return (paths.count(path) != 0) != outside; }
   /// Host work, a copy or a gap at this path and time is analysed.
-  [[nodiscard]] bool takes(std::uint32_t path, TimeNs time) const {
-    return loop.found() ? loop.holds(time) != rest : takes(path);
+  [[nodiscard]] bool analyses(std::uint32_t path, TimeNs time) const {
+    return loop.found() ? loop.contains(time) != outside : analyses(path);
   }
   /// The part of a sum over all iterations that falls on the analysed ones.
   [[nodiscard]] std::uint64_t of_analysed(std::uint64_t sum) const noexcept {
-    if (rest || !loop.found()) return sum;
+    if (outside || !loop.found()) return sum;
     return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(loop.count) /
                                       static_cast<double>(loop.count + 1));
   }
   /// "12 ms" of 24 ms in two iterations: a sum over the analysed iterations, per iteration if there are any.
   [[nodiscard]] std::string each_text(std::uint64_t ns) const;
   /// " an iteration"; empty without a loop.
-  [[nodiscard]] std::string per() const { return loop.found() && !rest ? " an iteration" : ""; }
+  [[nodiscard]] std::string per() const { return loop.found() && !outside ? " an iteration" : ""; }
 
   /// "(outside of any range)" for 0.
   [[nodiscard]] std::string path_text(std::uint32_t path) const;

@@ -134,7 +134,7 @@ struct Compared {
 
 Compared compared_with(const FindingContext& context, const Rule& rule) {
   const bool loop = context.loop.found();
-  if (loop && context.host_times_hold) return {context.span_ns, "an iteration"};
+  if (loop && context.host_times_valid) return {context.span_ns, "an iteration"};
   if (rule.of_host()) return {context.span_ns, loop ? "an iteration" : "the time"};
   return {context.of_analysed(context.gpu_ns), loop ? "an iteration's GPU time" : "the GPU time"};
 }
@@ -163,18 +163,18 @@ void complete(const FindingContext& context, Finding& finding) {
   const Rule& rule = rule_named(finding.id);
   const Compared compared = compared_with(context, rule);
   finding.experimental = rule.experimental();
-  finding.outside = context.rest;
-  if (!context.rest) finding.of_ns = std::min(finding.of_ns, compared.ns);
+  finding.outside = context.outside;
+  if (!context.outside) finding.of_ns = std::min(finding.of_ns, compared.ns);
   if (finding.saving_ns) finding.saving_ns = std::min(*finding.saving_ns, finding.of_ns);
   const std::uint64_t ns = finding.saving_ns.value_or(finding.of_ns);
-  if (ns != 0 && compared.ns != 0 && !context.rest) {
+  if (ns != 0 && compared.ns != 0 && !context.outside) {
     finding.share = static_cast<double>(ns) / static_cast<double>(compared.ns);
     finding.severity = severity_of(ns, compared.ns);
     // Time that the trace cannot show to be lost is no serious matter.
     if (!finding.saving_ns) finding.severity = *finding.share >= 0.10 ? Severity::notable : Severity::info;
   }
-  if (context.rest) finding.severity = Severity::info;
-  if (finding.saving_ns && context.loop.found() && !context.rest)
+  if (context.outside) finding.severity = Severity::info;
+  if (finding.saving_ns && context.loop.found() && !context.outside)
     finding.saving_each_ns = *finding.saving_ns / context.loop.count;
   finding.title = title_of(finding, compared, finding.saving_ns.has_value());
 }
@@ -274,7 +274,7 @@ FindingContext FindingRules::context(const SectionInput& input) {
   FindingContext out{input, facts_->kernels, facts_->gaps, facts_->log, *facts_, iterations_};
   out.loop = find_loop(trace, facts_->kernels, iterations_);
   out.paths = out.loop.found() ? out.loop.paths : repeated_paths(trace, facts_->kernels);
-  out.host_times_hold = !facts_->kernels.any_exact();
+  out.host_times_valid = !facts_->kernels.any_exact();
   out.launch_cost_ns = launch_cost_ns(trace.end);
   const auto [first, last] = trace.totals.gpu_span();
   out.span_ns = elapsed_ns(first, last) - trace.holds.gap_ns(first, last);
@@ -294,7 +294,7 @@ std::vector<Finding> FindingRules::findings(const SectionInput& input) {
   std::vector<Finding> out = run_rules(scope);
   cannot_tell_ = rules_without_data(scope);
   if (input.view.all) {
-    scope.rest = true;
+    scope.outside = true;
     scope.set_scope();
     for (Finding& finding : run_rules(scope)) out.push_back(std::move(finding));
   }

@@ -37,7 +37,7 @@ class FindingRules {
   FindingRules& operator=(const FindingRules&) = delete;
 
   static const Columns kColumns;
-  /// Takes the chunks of the trace, in order.
+  /// Call it for each chunk of the trace, in order.
   void add(const SelectedRows& rows);
   /// Call it after the last chunk, while the trace is there: it may need the chunks again.
   void finish(const EachRows& each);

@@ -26,9 +26,9 @@ std::uint64_t median_of(const std::vector<Times>& sorted) {
 
 /// NCCL calls include the wait for the slowest rank: a rank with a long call arrived early.
 bool communicates(const TraceTotals& trace, std::uint32_t path) {
-  const auto known = trace.paths.find(path);
-  if (known == trace.paths.end()) return false;
-  const auto domain = trace.domains.find(known->second.domain);
+  const auto record = trace.paths.find(path);
+  if (record == trace.paths.end()) return false;
+  const auto domain = trace.domains.find(record->second.domain);
   return domain != trace.domains.end() && domain->second == "NCCL";
 }
 

@@ -49,7 +49,7 @@ std::string_view lacking(const FindingContext& context, Need need) {
     case Need::none:
       return "";
     case Need::host_times:
-      return context.host_times_hold ? "" : "a run without exact counters: --counters off or sampled";
+      return context.host_times_valid ? "" : "a run without exact counters: --counters off or sampled";
     case Need::loop:
       return context.loop.found() ? "" : "a range that repeats at least three times, or --iteration-range";
     case Need::bytes:

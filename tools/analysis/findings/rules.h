@@ -6,7 +6,7 @@
 //        ─▶ cause and rank      of several rules with one cause at one place, the lowest rank is shown
 //        ─▶ topic               where docs/findings.md documents it, and what its time is compared with
 //        ─▶ recordings          those in tests/replay that show it; without any, the rule is experimental
-//        ─▶ needs               the data without which it cannot report anything
+//        ─▶ needs               the data that it requires
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ enum class Cause : std::uint8_t {
   graphs,       ///< kernels of a graph are short
   below_peak,   ///< a graph moves its bytes slowly
   any_of_gpu,   ///< GPU time that any other rule about the GPU explains better
-  capture,      ///< calls that it forbids
+  capture,      ///< calls that stream capture forbids
   summary,      ///< a statement about all modules
 };
 
@@ -85,7 +85,7 @@ enum class Need : std::uint8_t {
   conflicts,
   tensor,
   stalls,
-  threads,  ///< of a warp that are active
+  threads,  ///< active threads of warps
   limits,
   peaks,
 };
@@ -131,7 +131,7 @@ struct StallAdvice {
 };
 
 [[nodiscard]] std::span<const StallAdvice> stall_advice() noexcept;
-/// nullptr: no stall, or none that a row is for.
+/// nullptr: not a stall, or without a row.
 [[nodiscard]] const StallAdvice* find_stall_advice(std::string_view metric) noexcept;
 
 /// A rule that lacked data.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the program did after the end of all GPU work, to notice that another tool took CUPTI. Every launch
-// has work after it, so only a few launches begin later than all work, unless records ended early.
+// Launches and ranges that began after the end of all GPU work. Work follows each launch, so many of them
+// mean that records ended early: another tool took CUPTI over.
 //
-// Add all of a trace, in file order. Keeps 168 bytes per path.
+// Add all records of a trace, in file order. Memory: 168 bytes per path.
 #pragma once
 
 #include <algorithm>
@@ -53,8 +53,8 @@ class AfterLastWork {
   /// Of the last kKept launches, or ranges of the path, those that began after all work.
   [[nodiscard]] std::size_t launches() const noexcept { return launches_.after(end_ns_); }
   [[nodiscard]] std::size_t ranges(std::uint32_t path) const noexcept {
-    const auto known = ranges_.find(path);
-    return known == ranges_.end() ? 0 : known->second.after(end_ns_);
+    const auto at = ranges_.find(path);
+    return at == ranges_.end() ? 0 : at->second.after(end_ns_);
   }
 
  private:

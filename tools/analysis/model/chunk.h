@@ -2,9 +2,8 @@
 //
 // The rows of one unit: a few MiB of whole lines of one segment.
 //
-//   UnitParser fills tables and lines ─▶ Chunk ─▶ work(wanted, see): see(KernelRecord&), see(MemcpyRecord&),
-//   …
-//                                                 launches(…), ranges(…), each<SyncRecord>(…), other lines
+//   UnitParser fills tables ─▶ Chunk ─▶ work(wanted, see): see(KernelRecord&), see(MemcpyRecord&), …
+//                                       launches(…), ranges(…), each<SyncRecord>(…), other lines
 //
 // Rows of a table are in the order of their lines. see() receives records with shown paths (shown_paths.h);
 // their members are 0 where a column is not wanted. It may change the record. Views in it are valid as long
@@ -24,7 +23,7 @@
 
 namespace rangefinder {
 
-/// What the loader has to know of the lines of a unit besides their records.
+/// What the loader needs of the lines of a unit besides their records.
 struct UnitCounts {
   std::uint64_t lines = 0;    ///< of text, readable or not
   std::uint64_t records = 0;  ///< readable
@@ -49,7 +48,7 @@ class Chunk {
 
   UnitCounts counts;
   std::vector<OtherLine> others;
-  std::vector<OtherLine> recorded_paths;  ///< the path lines, whose place shown ones take in `others`
+  std::vector<OtherLine> recorded_paths;  ///< path lines as recorded; `others` has the shown ones
   std::vector<std::pair<std::uint32_t, SamplesRecord>> samples;  ///< by number of the line
   std::vector<double> values;                                    ///< of exact lines, one after the other
   std::vector<std::uint8_t> payload_data;                        ///< of ranges
@@ -77,7 +76,7 @@ class Chunk {
   template <typename Row, typename See>
   void each(Columns wanted, See&& see) const {
     const ColumnTable<Row>& all = table<Row>();
-    typename ColumnTable<Row>::Rows rows(all, wanted, *names);
+    typename ColumnTable<Row>::RowReader rows(all, wanted, *names);
     for (std::size_t i = 0; i < all.size(); ++i) see(rows.next());
   }
 
@@ -100,7 +99,7 @@ class Chunk {
   /// see(LaunchRecord&) or see(ExactRecord&), the latter for each form of exact lines.
   template <typename See>
   void launches(Columns wanted, See&& see) const {
-    typename ColumnTable<ExactRow>::Rows exact_rows(table<ExactRow>(), wanted, *names);
+    typename ColumnTable<ExactRow>::RowReader exact_rows(table<ExactRow>(), wanted, *names);
     const double* next_value = values.data();
     const bool has_exact = wanted.has(Column::exact);
     ExactRecord bare;  // its counters are not wanted
@@ -119,7 +118,7 @@ class Chunk {
   void exact(See&& see) const {
     const ColumnTable<ExactRow>& all = table<ExactRow>();
     if (all.size() == 0) return;
-    typename ColumnTable<ExactRow>::Rows rows(all, Column::exact, *names);
+    typename ColumnTable<ExactRow>::RowReader rows(all, Column::exact, *names);
     const double* next_value = values.data();
     for (std::size_t i = 0; i < all.size(); ++i) {
       ExactRow& row = rows.next();
@@ -149,8 +148,8 @@ class Chunk {
 
   template <typename See>
   void work_lines(Columns wanted, See&& see) const {
-    typename ColumnTable<MemcpyRecord>::Rows copies(table<MemcpyRecord>(), wanted, *names);
-    typename ColumnTable<MemsetRecord>::Rows memsets(table<MemsetRecord>(), wanted, *names);
+    typename ColumnTable<MemcpyRecord>::RowReader copies(table<MemcpyRecord>(), wanted, *names);
+    typename ColumnTable<MemsetRecord>::RowReader memsets(table<MemsetRecord>(), wanted, *names);
     const bool has_copies = wanted.has(Column::copies);
     MemcpyRecord bare_copy;  // its kind and bytes are not wanted
     MemsetRecord bare_memset;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory of packed columns, in large blocks: a trace of ten million kernels has a hundred thousand columns. A
-// block is free with the last chunk that is in it, and is then used for the next trace. One thread, but
+// block is free when its last chunk is destroyed; the next trace uses it again. One thread, except
 // free_spare().
 #pragma once
 
@@ -18,7 +18,7 @@ class ColumnMemory {
   void begin();
   /// `bytes` in one piece, valid as long as blocks(). Throws std::bad_alloc.
   [[nodiscard]] unsigned char* allocate(std::size_t bytes);
-  /// Gives free blocks back to the system.
+  /// Returns free blocks to the system.
   static void free_spare();
   /// Those of each allocate() since begin().
   [[nodiscard]] const std::vector<Block>& blocks() const noexcept { return blocks_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of one kind, kept by column (rows.h).
+// Rows of one kind, stored by column (rows.h).
 //
-//   add(row) … ─▶ packed(): a compact copy ─▶ Rows: next(), next(), …
+//   add(row) … ─▶ packed(): a compact copy ─▶ RowReader: next(), next(), …
 //
 // Columns that are not loaded take no memory. One thread.
 #pragma once
@@ -55,7 +55,7 @@ class ColumnTable {
   static constexpr std::size_t kColumns = kGroups.count;
 
  public:
-  /// The columns that add() keeps. Call it before the first row.
+  /// The columns that add() stores. Call it before the first row.
   void load(Columns columns) { loaded_ = columns; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Keeps the memory.
@@ -88,9 +88,9 @@ class ColumnTable {
 
   /// The rows, one after the other. Members of columns that are not wanted keep their defaults. The table
   /// must outlive it.
-  class Rows {
+  class RowReader {
    public:
-    Rows(const ColumnTable& table, Columns wanted, RowNames& names)
+    RowReader(const ColumnTable& table, Columns wanted, RowNames& names)
         : table_(table), names_(names), texts_(names.texts()), rows_(std::min(table.size_, kBatch)) {
       for (std::size_t i = 0; i < kColumns; ++i) {
         wanted_[i] = wanted.has(kGroups.of[i]);
@@ -117,9 +117,9 @@ class ColumnTable {
 
     /// Sets a member of all rows of the batch.
     struct Filler {
-      explicit Filler(Rows& rows) : of(rows) {}
+      explicit Filler(RowReader& rows) : of(rows) {}
 
-      Rows& of;
+      RowReader& of;
       std::size_t column = 0;
       std::array<std::uint64_t, kBatch> scratch;
 

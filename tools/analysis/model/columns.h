@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The columns of a trace, in groups. A query declares the groups that it reads, and the loader keeps no
+// The columns of a trace, in groups. A query declares the groups that it reads, and the loader stores no
 // others.
 //
 //   constexpr Columns kColumns = Column::work_times | Column::work_path;

@@ -2,7 +2,7 @@
 //
 // Finds out whether a trace without an `end` line lost more than a killed program leaves unwritten.
 //
-//   summary.json: final, or more event lines than the segments hold ─▶ CutEnd: what is missing
+//   summary.json: final, or more event lines than the segments have ─▶ CutEnd: what is missing
 //
 // The profiler writes the `end` line before the final summary, and every event line that a summary counts
 // before that summary. So both are proof. A summary that was replaced while the segments were read proves

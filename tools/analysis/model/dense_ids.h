@@ -20,8 +20,8 @@ class DenseIds {
   /// kNone: unknown.
   [[nodiscard]] std::uint32_t find(std::uint32_t id) const {
     if (id < dense_.size()) return dense_[id];
-    const auto known = others_.find(id);
-    return known == others_.end() ? kNone : known->second;
+    const auto at = others_.find(id);
+    return at == others_.end() ? kNone : at->second;
   }
   void set(std::uint32_t id, std::uint32_t number) {
     if (id >= kMaxDense) {

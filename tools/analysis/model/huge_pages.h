@@ -43,8 +43,8 @@ struct HugePages {
   }
 };
 
-/// A vector that grows by a factor of eight: pages take memory when they are first written, so little is
-/// copied, and what is free costs nothing.
+/// Like push_back(), but grows by a factor of eight, so that little is copied. Unused capacity costs nothing:
+/// pages are allocated when they are first written.
 template <typename T>
 void append(std::vector<T, HugePages<T>>& to, const T& value) {
   constexpr std::size_t kGrowth = 8, kFirst = 1024;

@@ -5,9 +5,8 @@
 //
 //   header() ─▶ what to load ─▶ start() ─▶ next(), next(), …
 //
-//   thread 0 (the caller) ─ next() ─┬─ the next chunk is ready: take it
-//   thread 1, …                     └─ else claim a unit: read its text, parse it, put its chunk among the
-//   ready
+//   thread 0 (the caller) ─ next() ─┬─ the next chunk is ready: return it
+//   thread 1, …                     └─ else claim a unit, read and parse it: its chunk is ready
 //
 // The text of a segment is read by one thread at a time, in order, because a compressed one cannot be
 // divided. Different segments, and parsing, are parallel. The number of chunks ahead of the caller is
@@ -53,7 +52,7 @@ class Loader {
   };
   /// False: there is no more. Throws what reading threw.
   [[nodiscard]] bool next(Parsed& out);
-  /// Takes a chunk that is no longer needed, for its memory.
+  /// Returns a chunk that is no longer needed: its memory is used again.
   void give_back(std::unique_ptr<Chunk> chunk);
   /// Ends the threads and frees what is needed to read. Texts of chunks stay.
   void stop();

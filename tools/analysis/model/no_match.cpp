@@ -24,10 +24,10 @@ std::string path_end(const std::unordered_map<std::uint32_t, PathRecord>& paths,
 
 }  // namespace
 
-std::string nearest_text(std::vector<std::string> known, const std::string& name) {
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  std::vector<std::string> nearest = nearest_names(known, name);
+std::string nearest_text(std::vector<std::string> names, const std::string& name) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::vector<std::string> nearest = nearest_names(names, name);
   if (nearest.empty()) return {};
   for (std::string& one : nearest) one = printable(one);
   return (nearest.size() == 1 ? "; the nearest is " : "; the nearest are ") + alternatives_text(nearest);
@@ -43,11 +43,11 @@ std::string no_path_text(const std::string& option, const std::string& pattern,
   if (names.ends_with("/**")) names.remove_suffix(3);
   const auto levels = static_cast<std::size_t>(std::count(names.begin(), names.end(), '/')) + 1;
   const std::string front(any_level && levels > 1 ? kAnyLevels : "");
-  std::vector<std::string> known;
+  std::vector<std::string> shown;
   for (const auto& [id, path] : paths)
-    known.push_back(front + (any_level ? path_end(paths, id, levels) : path_text(paths, id)));
+    shown.push_back(front + (any_level ? path_end(paths, id, levels) : path_text(paths, id)));
   return what + ": no range of the trace matches" +
-         nearest_text(std::move(known), front + std::string(names));
+         nearest_text(std::move(shown), front + std::string(names));
 }
 
 }  // namespace rangefinder

@@ -24,7 +24,7 @@ class NoMatch : public Missing {
 [[nodiscard]] std::string no_path_text(const std::string& option, const std::string& pattern,
                                        const std::unordered_map<std::uint32_t, PathRecord>& paths);
 
-/// "; the nearest are a, b or c": up to three of `known`. Empty if there are none.
-[[nodiscard]] std::string nearest_text(std::vector<std::string> known, const std::string& name);
+/// "; the nearest are a, b or c": up to three of `names`. Empty if there are none.
+[[nodiscard]] std::string nearest_text(std::vector<std::string> names, const std::string& name);
 
 }  // namespace rangefinder

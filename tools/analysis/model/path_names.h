@@ -4,8 +4,8 @@
 //
 //   paths[7] = {7, parent 3, "self_attn"}  ─▶  path_text(paths, 7) == "model/decoder/self_attn"
 //
-// An id without a path line is "(unknown)". A parent always has the
-// smaller id. In a damaged trace a larger parent id is ignored, so a chain of parents cannot be a cycle.
+// An id without a path line is "(unknown)". A parent always has the smaller id. In a damaged trace a larger
+// parent id is ignored, so parents cannot form a cycle.
 #pragma once
 
 #include <algorithm>

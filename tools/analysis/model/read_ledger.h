@@ -41,7 +41,7 @@ struct ReadSummary {
   /// "incomplete: …", with what the segments lack although it was written: their numbers or summary.json
   /// prove it. "": at most what a killed program does not write.
   std::string incomplete;
-  std::uint64_t missing_lines = 0;  ///< event lines of these, if their number is known
+  std::uint64_t missing_lines = 0;  ///< event lines of these, as far as counted
   /// One sentence: what is missing or unreadable, and where. "" if the trace is complete, or lacks only what
   /// a killed program does not write: the end of its last line and its `end` line.
   std::string damage;
@@ -81,7 +81,7 @@ class ReadLedger {
     count(is_event_line(line) ? 1 : 0, std::holds_alternative<KernelRecord>(line) ? 1 : 0);
     see(line, place);
   }
-  /// Only what the lines other than events say: the caller counts.
+  /// For lines other than events, without counting them: the caller calls count().
   void see(const Line& line, const LinePlace& place);
   void count(std::uint64_t events, std::uint64_t kernels) noexcept {
     seen_.events += events;
@@ -118,8 +118,8 @@ class ReadDamage {
   /// Ignores a sentence that a second pass over the files repeats. Keeps the first kMax sentences.
   void note(const std::string& sentence) {
     const std::lock_guard lock(mutex_);
-    const bool known = std::find(sentences_.begin(), sentences_.end(), sentence) != sentences_.end();
-    if (!known && sentences_.size() < kMax) sentences_.push_back(sentence);
+    const bool repeated = std::find(sentences_.begin(), sentences_.end(), sentence) != sentences_.end();
+    if (!repeated && sentences_.size() < kMax) sentences_.push_back(sentence);
   }
   [[nodiscard]] std::vector<std::string> sentences() const {
     const std::lock_guard lock(mutex_);

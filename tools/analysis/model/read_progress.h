@@ -2,8 +2,7 @@
 //
 // How much of a trace has been read, for a progress bar.
 //
-//   Trace, read_lines: begin(bytes of all segments) ─▶ file reads: add(bytes) ─▶ a progress bar polls the
-//   counts
+//   Trace, read_lines: begin(bytes of all segments) ─▶ file reads: add(bytes) ─▶ progress bar
 //
 // One object per process: a command reads one trace after the other. Counting costs one addition per MiB.
 #pragma once

@@ -29,19 +29,19 @@ class RowNames {
   /// Equal texts have one number; "" has 0.
   [[nodiscard]] std::uint32_t number_of(std::string_view text) {
     const std::lock_guard lock(mutex_);
-    const auto known = numbers_.find(text);
-    if (known != numbers_.end()) return known->second;
+    const auto at = numbers_.find(text);
+    if (at != numbers_.end()) return at->second;
     const auto number = static_cast<std::uint32_t>(texts_.size());
     numbers_.emplace(texts_.emplace_back(text), number);
     return number;
   }
-  /// By number, those known by now. They are valid as long as this object.
+  /// By number, those so far. They are valid as long as this object.
   [[nodiscard]] std::vector<std::string_view> texts() const {
     const std::lock_guard lock(mutex_);
     return {texts_.begin(), texts_.end()};
   }
 
-  /// Whether a text with this beginning is known.
+  /// Whether any text so far has this beginning.
   [[nodiscard]] bool any_text(std::string_view beginning) const {
     const std::lock_guard lock(mutex_);
     return std::any_of(texts_.begin(), texts_.end(),

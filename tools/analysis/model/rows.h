@@ -4,10 +4,10 @@
 //
 //   columns_of(archive, row)     calls the archive once a member, always in the same order:
 //     value(column, member)      an integer, enum or bool
-//     span(column, start, end)   two times; the second is kept relative to the first
-//     path(column, id)           kept as recorded, read as shown (shown_paths.h)
+//     span(column, start, end)   two times; the second is stored relative to the first
+//     path(column, id)           stored as recorded, read as shown (shown_paths.h)
 //     own_path(column, id, name) the path of a range; one that is no level is named ShownPaths::kUnnamed
-//     text(column, view)         kept as a number, equal texts once
+//     text(column, view)         stored as a number, equal texts once
 //
 // A new member of a record is one line here. Strings and vectors are in Chunk, beside the tables.
 #pragma once

@@ -5,7 +5,7 @@
 //   rows.work(kColumns, [&](const auto& record, bool begins) { … });
 //
 // `begins` is false for what lies in the window of a record that began before it: its time counts, the record
-// does not. Rows of paths that --range does not select are left out, unless the query takes all ranges. One
+// does not. Excludes rows of paths that --range does not select, unless the query reads all ranges. One
 // thread.
 #pragma once
 
@@ -35,7 +35,7 @@ class SelectedRows {
   [[nodiscard]] TimeNs later_work_ns() const noexcept { return chunk_.later_work_ns; }
   /// Graphs were recorded as a whole, selected or not.
   [[nodiscard]] bool has_whole_graphs() const noexcept { return chunk_.counts.graphs != 0; }
-  /// see(Record): lines that are no rows, such as gaps, holds and names. They are always selected.
+  /// see(Record): lines that are no rows, such as names, GapRecord and HoldRecord. They are always selected.
   template <typename Record, typename See>
   void lines(See&& see) const {
     for (const Chunk::OtherLine& other : chunk_.others) {
@@ -114,16 +114,17 @@ class SelectedRows {
  private:
   /// Calls of one thread other than launches.
   struct OtherCalls {
-    using Call = std::variant<SyncRecord, AllocRecord, EventRecord, CaptureRecord, LaunchRecord, ExactRecord>;
-    std::vector<Call> calls;
+    using DriverCall =
+        std::variant<SyncRecord, AllocRecord, EventRecord, CaptureRecord, LaunchRecord, ExactRecord>;
+    std::vector<DriverCall> calls;
     std::size_t next = 0;
 
-    static TimeNs start_of(const Call& call) {
+    static TimeNs start_of(const DriverCall& call) {
       return std::visit([](const auto& record) { return host_of(record).start_ns; }, call);
     }
     void sort() {
       std::stable_sort(calls.begin(), calls.end(),
-                       [](const Call& a, const Call& b) { return start_of(a) < start_of(b); });
+                       [](const DriverCall& a, const DriverCall& b) { return start_of(a) < start_of(b); });
     }
     template <typename See>
     void see_until(TimeNs time, See& see) {
@@ -131,7 +132,7 @@ class SelectedRows {
     }
   };
 
-  /// Launches are in order: nothing but the others has to be sorted.
+  /// Launches are in order: only the other calls are sorted.
   template <typename See>
   void see_with_launches(Columns wanted, std::unordered_map<std::uint32_t, OtherCalls>& threads,
                          See& see) const {

@@ -30,10 +30,10 @@ TimeNs parse_time(const std::string& text, const std::string& whole, const std::
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const auto* const known = std::find_if(std::begin(kUnits), std::end(kUnits),
+  const auto* const found = std::find_if(std::begin(kUnits), std::end(kUnits),
                                          [unit](const auto& entry) { return entry.first == unit; });
-  if (error != std::errc() || known == std::end(kUnits)) throw wrong(whole, form);
-  const double ns = number * known->second;
+  if (error != std::errc() || found == std::end(kUnits)) throw wrong(whole, form);
+  const double ns = number * found->second;
   if (!(std::abs(ns) < 9e18)) throw wrong(whole, form);
   return static_cast<TimeNs>(std::llround(ns));
 }
@@ -130,7 +130,7 @@ bool Selection::in_range(std::uint32_t path) const {
 
 bool Selection::in_iterations(std::size_t iteration) const {
   if (options_.iterations.open()) return true;
-  return iteration != Iterations::kNone && options_.iterations.holds(iteration);
+  return iteration != Iterations::kNone && options_.iterations.contains(iteration);
 }
 
 bool Selection::in_kernels(std::uint32_t kernel_name) const {

@@ -9,7 +9,7 @@
 //
 // So calls, GPU time and bytes of disjoint selections add up to those of the whole. GPU work belongs to the
 // iteration that launched it, host work to the one in which it began. A window cuts ranges and GPU work, and
-// takes all other records by their start. Lines that are no rows of a table, such as names, are always
+// selects all other records by their start. Lines that are no rows of a table, such as names, are always
 // selected. --kernel drops all GPU work except kernels with a matching name.
 #pragma once
 
@@ -30,7 +30,7 @@ namespace rangefinder {
 template <typename Value>
 struct HalfOpen {
   std::optional<Value> first, last;
-  [[nodiscard]] bool holds(Value value) const {
+  [[nodiscard]] bool contains(Value value) const {
     return (!first || value >= *first) && (!last || value < *last);
   }
   [[nodiscard]] bool open() const { return !first && !last; }
@@ -72,7 +72,7 @@ struct Part {
 
 class Selection {
  public:
-  /// Takes everything.
+  /// Selects everything.
   Selection() = default;
   /// Reads `trace` for its iterations if `options` needs them. Throws Missing, NamePattern::Invalid.
   Selection(const SelectionOptions& options, Trace& trace);
@@ -105,12 +105,12 @@ class Selection {
     } else if constexpr (std::is_same_v<Record, OverheadRecord>) {
       return selects_kernels() ? Part() : part_at(0, record.start_ns);
     } else {
-      return {.selected = true};  // holds too: they are taken out of host times; samples: window()
+      return {.selected = true};  // also HoldRecord, for net host times; samples: window()
     }
   }
   /// Whether work counts by its iteration and kernel name, wherever it is in time.
   [[nodiscard]] bool counts(const GpuWork& work, std::uint32_t kernel_name) const;
-  /// Whether --range selects the path. Known once its line was learned.
+  /// Whether --range selects the path. Call it after learn() of its line.
   [[nodiscard]] bool in_range(std::uint32_t path) const;
   /// The time of --window.
   [[nodiscard]] SampleWindow window() const;
@@ -133,7 +133,7 @@ class Selection {
   [[nodiscard]] bool in_kernels(std::uint32_t kernel_name) const;
   [[nodiscard]] Part part_of(GpuWork& work, std::uint32_t kernel_name);
   [[nodiscard]] Part part_of(const HostWork& host);
-  /// Of a record that a window takes by its start.
+  /// Of a record that a window selects by its start.
   [[nodiscard]] Part part_at(std::uint32_t path, TimeNs start_ns);
   /// Cuts the times to the window. `end_ns`: kNoTime if the start alone decides.
   [[nodiscard]] Part cut(std::uint32_t path, std::size_t iteration, TimeNs& start_ns, TimeNs& end_ns);

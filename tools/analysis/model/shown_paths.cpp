@@ -50,9 +50,9 @@ std::string ShownPaths::text(std::uint32_t shown) const {
 const std::vector<PathRecord>& ShownPaths::add(const PathRecord& path) {
   added_.clear();
   if (path.id == 0) return added_;
-  const std::uint32_t known = ids_.find(path.id);
-  if (known != DenseIds::kNone && !levels_[known].path.name.empty()) {
-    if (!is_omitted(path.id)) added_.push_back(levels_[known].path);
+  const std::uint32_t shown = ids_.find(path.id);
+  if (shown != DenseIds::kNone && !levels_[shown].path.name.empty()) {
+    if (!is_omitted(path.id)) added_.push_back(levels_[shown].path);
     return added_;
   }
   const std::uint32_t parent = path.parent < path.id ? id_of(path.parent) : 0;
@@ -95,8 +95,8 @@ bool ShownPaths::add_iteration(std::uint32_t parent, const PathRecord& path, std
 std::string ShownPaths::name_by_glob(std::uint32_t parent, const std::string& name) const {
   const std::string above = parent == 0 ? "" : text(parent) + "/";
   if (!matches_path_itself(glob_, above + name)) return {};
-  std::optional<IterationName> known = iteration_name(name);
-  std::string folded = known ? std::move(known->folded) : last_number_folded(name);
+  std::optional<IterationName> iteration = iteration_name(name);
+  std::string folded = iteration ? std::move(iteration->folded) : last_number_folded(name);
   if (folded == name || matches_path_itself(glob_, above + folded)) return folded;
   return glob_.substr(glob_.rfind('/') + 1);
 }
@@ -109,14 +109,14 @@ bool ShownPaths::add_module(std::uint32_t parent, const PathRecord& path, std::u
     const std::string& prefix = levels_[at].dotted;
     if (!prefix.empty() && path.name.starts_with(prefix + ".")) dotted = prefix;
   }
-  const std::size_t known = dotted.empty() ? 0 : module_parts(dotted).size();
-  const bool relative = known == 0 && std::none_of(parts.begin() + 1, parts.end(), is_number);
+  const std::size_t inherited = dotted.empty() ? 0 : module_parts(dotted).size();
+  const bool relative = inherited == 0 && std::none_of(parts.begin() + 1, parts.end(), is_number);
   const bool in_iteration = levels_[parent].in_iteration;
-  if (relative || levels_[parent].depth + parts.size() - known > kMaxPathDepth) {
+  if (relative || levels_[parent].depth + parts.size() - inherited > kMaxPathDepth) {
     own = child(parent, path.domain, path.name, path.name, in_iteration);
     return true;
   }
-  for (std::size_t i = known; i < parts.size(); ++i) {
+  for (std::size_t i = inherited; i < parts.size(); ++i) {
     dotted += (dotted.empty() ? "" : ".") + std::string(parts[i]);
     // The wrapper of torch.compile is no level of the model.
     if (parts[i] == "_orig_mod") continue;

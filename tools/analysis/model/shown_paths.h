@@ -41,14 +41,14 @@ class ShownPaths {
   explicit ShownPaths(std::string iteration_range = {}, bool recorded = false)
       : recorded_(recorded), glob_(std::move(iteration_range)) {}
 
-  /// Call it for each path line. Returns the shown paths that take its place: levels that no range has by
+  /// Call it for each path line. Returns the shown paths that replace it: levels that no range has by
   /// itself, then its own. Empty: the range is no level. Valid until the next call.
   [[nodiscard]] const std::vector<PathRecord>& add(const PathRecord& path);
   /// The shown path of a recorded one; for a range that is no level, that of its parent.
   [[nodiscard]] std::uint32_t id_of(std::uint32_t recorded) {
     if (recorded == 0 || recorded_) return recorded;
-    const std::uint32_t known = ids_.find(recorded);
-    return known != DenseIds::kNone ? known : add_unknown(recorded);
+    const std::uint32_t shown = ids_.find(recorded);
+    return shown != DenseIds::kNone ? shown : add_unknown(recorded);
   }
   /// Whether a range of this path is no level.
   [[nodiscard]] bool is_omitted(std::uint32_t recorded) const {

@@ -3,12 +3,12 @@
 // A trace in memory: its names, and the columns that queries declared, in chunks.
 //
 //   Trace trace(files, {.columns = kColumns});
-//   trace.each_chunk([&](const Chunk& chunk) { … });     reads the files; later calls use what is kept
+//   trace.each_chunk([&](const Chunk& chunk) { … });     reads the files; later calls use those in memory
 //   trace.names().path_text(7)                           complete after the first call
 //
-// Without `keep`, or where the columns need more than `memory_bytes`, chunks are dropped once they were seen,
-// and the next each_chunk() reads the files again. Within a call, names() has those of the chunks so far, as
-// in the files. Throws Missing for files that are no trace. One thread calls; reading uses more.
+// Without `keep`, or where the columns need more than `memory_bytes`, chunks are dropped once they were
+// passed, and the next each_chunk() reads the files again. Within a call, names() has those of the chunks so
+// far, as in the files. Throws Missing for files that are no trace. One thread calls; reading uses more.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ class Trace {
   /// From now on each_chunk() and names() have the paths as recorded, not as reports show them, as with
   /// TraceFolder::recorded_paths. Lines that are no rows and no names keep the shown ones.
   void use_recorded_paths();
-  /// Of the chunks that are kept.
+  /// Of the chunks in memory.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return memory_bytes_; }
 
  private:

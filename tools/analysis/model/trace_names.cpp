@@ -52,8 +52,7 @@ const KernelNameRecord& TraceNames::kernel_name(std::uint32_t id) const {
 }
 
 const GpuRecord* TraceNames::gpu(std::uint32_t id) const {
-  const auto at =
-      std::find_if(gpus.begin(), gpus.end(), [id](const GpuRecord& known) { return known.id == id; });
+  const auto at = std::find_if(gpus.begin(), gpus.end(), [id](const GpuRecord& gpu) { return gpu.id == id; });
   return at == gpus.end() ? nullptr : &*at;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace says once: its process, GPUs, paths and names, what was held or lost, and how it ended.
+// What a trace says once: its process, GPUs, paths and names, times in which the profiler held threads,
+// losses, and how it ended.
 //
 //   lines that are no rows ─▶ add() ─▶ TraceNames ─▶ every query and table
 //

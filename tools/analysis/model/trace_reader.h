@@ -23,7 +23,7 @@
 
 namespace rangefinder {
 
-/// Who decides what is wrong with the lines.
+/// Who judges whether a line is wrong.
 enum class Judge : std::uint8_t {
   reader,
   /// see() also receives lines that end before they start, which are broken for other callers, and segments

@@ -30,11 +30,11 @@ struct Part;
 struct TraceTotals : TraceNames {
   TotalsBuilder totals;  ///< of all selected data, in every path
   /// With --range: the selected paths, and totals of their work by kernel and copy.
-  struct Rows {
+  struct SelectedPaths {
     std::unordered_set<std::uint32_t> paths;
     TotalsBuilder totals;
   };
-  std::optional<Rows> in_range;
+  std::optional<SelectedPaths> in_range;
   AfterLastWork after_last_work;  ///< of the whole trace, whatever is selected
 
   std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records

@@ -23,7 +23,7 @@ const char* behind_last_newline(std::string_view text) {
 
 std::uint32_t UnitParser::NumberOf::operator()(std::string_view text) {
   // Texts are pooled: the same address is the same text.
-  Known& slot = known[reinterpret_cast<std::uintptr_t>(text.data()) / 16 % known.size()];
+  CachedNumber& slot = cache[reinterpret_cast<std::uintptr_t>(text.data()) / 16 % cache.size()];
   if (slot.text != text.data() || text.empty()) slot = {text.data(), names.number_of(text)};
   return slot.number;
 }

@@ -32,14 +32,14 @@ class UnitParser {
 
  private:
   class Sink;
-  /// Calls of few functions: their numbers without a search.
+  /// Calls are of few functions: caches their numbers.
   struct NumberOf {
     RowNames& names;
-    struct Known {
+    struct CachedNumber {
       const char* text = nullptr;
       std::uint32_t number = 0;
     };
-    std::array<Known, 16> known{};
+    std::array<CachedNumber, 16> cache{};
     std::uint32_t operator()(std::string_view text);
   };
 

@@ -23,7 +23,7 @@ class ByteSource;
 /// that has no newline would be read into memory as a whole.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
 
-/// Text of a unit. Its memory is used again.
+/// Text of a unit. The next unit uses its memory again.
 struct UnitText {
   /// Bytes that may be read behind the text; they are 0.
   static constexpr std::size_t kPadding = 2 * kScanPadding;

@@ -53,10 +53,10 @@ void find_outliers(const std::vector<FitModule>& modules, DepthFit::Level level,
 
 /// Outermost first, so a module without calls gets those of the module around it.
 std::uint64_t calls_of(const TraceTotals& trace, const PathTotals& row,
-                       std::unordered_map<std::uint32_t, std::uint64_t>& known) {
+                       std::unordered_map<std::uint32_t, std::uint64_t>& calls_by_path) {
   const std::uint32_t parent = trace.parent_of(row.path);
-  std::uint64_t& calls = known[row.path];
-  calls = row.calls != 0 || parent == 0 ? row.calls : known[parent];
+  std::uint64_t& calls = calls_by_path[row.path];
+  calls = row.calls != 0 || parent == 0 ? row.calls : calls_by_path[parent];
   return calls;
 }
 
@@ -75,10 +75,10 @@ double FittedLine::explained(std::size_t modules) const noexcept {
 std::vector<DepthFit> byte_fits(const TraceTotals& trace, const RowValues& values,
                                 const std::unordered_set<std::uint32_t>* only) {
   std::map<std::uint32_t, DepthFit> fits;
-  std::unordered_map<std::uint32_t, std::uint64_t> known_calls;
+  std::unordered_map<std::uint32_t, std::uint64_t> calls_by_path;
   for (const PathTotals& row : trace.rows()) {
     if (row.path == 0) continue;
-    const std::uint64_t n = calls_of(trace, row, known_calls);
+    const std::uint64_t n = calls_of(trace, row, calls_by_path);
     if (n == 0 || row.gpu_ns == 0 || (only != nullptr && only->count(row.path) == 0)) continue;
     const RowBytes bytes = values.bytes(row);
     if (bytes.source == RowBytes::Source::none || bytes.partial()) continue;
@@ -125,7 +125,7 @@ Table byte_fit_table(const std::vector<DepthFit>& fits, std::uint32_t depth) {
       row.push_back(line_cell(line, line.slope * 1e3));
       row.push_back(line.slope > 0 ? number_cell(1e9 / line.slope) : Cell());
       row.push_back(line_cell(line, line.intercept));
-      row.push_back(known_cell(line.r != 0, line.outliers.size()));
+      row.push_back(cell_if(line.r != 0, line.outliers.size()));
     }
     table.add(std::move(row));
   }

@@ -56,7 +56,7 @@ Cell rate_cell(std::uint64_t bytes, std::uint64_t ns) {
 }
 
 Cell quantile_cell(const DurationHistogram& durations, double part) {
-  return known_cell(durations.count() != 0, durations.quantile_ns(part));
+  return cell_if(durations.count() != 0, durations.quantile_ns(part));
 }
 
 std::string path_title(const TraceTotals& trace, std::uint32_t path) {

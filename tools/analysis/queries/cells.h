@@ -34,9 +34,9 @@ class NamedValues;
 }
 /// A text that is read as a sentence: columns are right-aligned, so it is padded to `width`.
 [[nodiscard]] Cell left_aligned(std::string_view text, std::size_t width);
-/// Empty if `known` is false.
-[[nodiscard]] inline Cell known_cell(bool known, std::uint64_t value) {
-  return known ? number_cell(value) : Cell();
+/// Empty if `has_value` is false.
+[[nodiscard]] inline Cell cell_if(bool has_value, std::uint64_t value) {
+  return has_value ? number_cell(value) : Cell();
 }
 
 /// part / whole; empty if `whole` is 0.

@@ -37,10 +37,9 @@ class CommunicationSection final : public Section {
     for (const auto& [key, totals] : log_.operations()) {
       const bool has_bytes = totals.calls_with_bytes != 0;
       table.add({text_cell(key.operation), key.reduction.empty() ? Cell() : text_cell(key.reduction),
-                 name_of(key.made_by), known_cell(totals.calls != 0, totals.calls),
-                 known_cell(has_bytes, totals.bytes), known_cell(totals.kernels != 0, totals.kernels),
-                 known_cell(totals.kernels != 0, totals.gpu_ns),
-                 known_cell(totals.calls != 0, totals.host_ns),
+                 name_of(key.made_by), cell_if(totals.calls != 0, totals.calls),
+                 cell_if(has_bytes, totals.bytes), cell_if(totals.kernels != 0, totals.kernels),
+                 cell_if(totals.kernels != 0, totals.gpu_ns), cell_if(totals.calls != 0, totals.host_ns),
                  has_bytes ? rate_cell(totals.bytes, totals.gpu_ns) : Cell()});
     }
     sort_rows(table, "gpu_ns");

@@ -18,11 +18,11 @@ constexpr std::string_view kNcclPrefix = "nccl";
 std::pair<std::string, std::string> operation_in(std::string_view kernel) {
   static constexpr std::array<std::string_view, 3> kReducing{"AllReduce", "ReduceScatter", "Reduce"};
   std::array<std::string, 3> words;
-  std::string_view rest = kernel.substr(0, kernel.find('('));
+  std::string_view tail = kernel.substr(0, kernel.find('('));
   for (std::string& word : words) {
-    const std::size_t end = std::min(rest.find('_'), rest.size());
-    word = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::size_t end = std::min(tail.find('_'), tail.size());
+    word = tail.substr(0, end);
+    tail.remove_prefix(std::min(end + 1, tail.size()));
   }
   if (words[1].empty() || words[1] == "Generic") return {};
   const bool reduces = std::find(kReducing.begin(), kReducing.end(), words[1]) != kReducing.end();

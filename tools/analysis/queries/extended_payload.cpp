@@ -50,11 +50,11 @@ std::uint64_t integer_at(const std::uint8_t* at, std::uint64_t bytes, bool is_si
 
 }  // namespace
 
-ExtendedPayloads::Entry ExtendedPayloads::entry_of(const std::string& name, const std::string& type) {
-  const auto* const known = std::find_if(kIntegers.begin(), kIntegers.end(),
-                                         [&type](const IntegerType& one) { return one.name == type; });
-  if (known == kIntegers.end()) return {name, 0, false, 0, 0};
-  return {name, known->bytes, known->is_signed, 0, 0};
+ExtendedPayloads::SchemaEntry ExtendedPayloads::entry_of(const std::string& name, const std::string& type) {
+  const auto* const integer = std::find_if(kIntegers.begin(), kIntegers.end(),
+                                           [&type](const IntegerType& one) { return one.name == type; });
+  if (integer == kIntegers.end()) return {name, 0, false, 0, 0};
+  return {name, integer->bytes, integer->is_signed, 0, 0};
 }
 
 void ExtendedPayloads::add(const PayloadSchemaRecord& schema) {
@@ -62,7 +62,7 @@ void ExtendedPayloads::add(const PayloadSchemaRecord& schema) {
   if (!definition.is_object()) return;
   const auto entries = definition.find("entries");
   if (entries == definition.end() || !entries->is_array()) return;
-  const Key key{schema.domain, schema.id};
+  const SchemaId key{schema.domain, schema.id};
   if (text_at(definition, "kind") == "enum") {
     Enumeration& enumeration = enums_[key];
     if (const std::uint64_t bytes = number_at(definition, "size"); bytes == 1 || bytes == 2 || bytes == 8)
@@ -72,16 +72,16 @@ void ExtendedPayloads::add(const PayloadSchemaRecord& schema) {
     }
     return;
   }
-  std::vector<Entry>& known = schemas_[key];
-  known.clear();
+  std::vector<SchemaEntry>& decoded = schemas_[key];
+  decoded.clear();
   for (const json& json_entry : *entries) {
     if (!json_entry.is_object()) break;
     // Flags mark pointers, arrays and text, which are not decoded.
     const bool plain = number_at(json_entry, "flags") == 0 && number_at(json_entry, "array_length") == 0;
-    Entry entry = entry_of(text_at(json_entry, "name"), plain ? text_at(json_entry, "type") : "");
+    SchemaEntry entry = entry_of(text_at(json_entry, "name"), plain ? text_at(json_entry, "type") : "");
     if (plain) entry.of_enum = number_at(json_entry, "type");
     entry.offset = number_at(json_entry, "offset");
-    known.push_back(std::move(entry));
+    decoded.push_back(std::move(entry));
   }
 }
 
@@ -91,7 +91,7 @@ std::vector<PayloadEntry> ExtendedPayloads::entries(std::uint32_t domain, const 
   if (schema == schemas_.end()) return out;
   std::uint64_t at = 0;
   bool placed = true;
-  for (const Entry& entry : schema->second) {
+  for (const SchemaEntry& entry : schema->second) {
     const auto enumeration = entry.of_enum == 0 ? enums_.end() : enums_.find({domain, entry.of_enum});
     const std::uint64_t bytes = enumeration == enums_.end() ? entry.bytes : enumeration->second.bytes;
     placed = placed || entry.offset != 0;

@@ -5,7 +5,7 @@
 //   payload_schema line   {"entries":[{"name":"Message size [bytes]","type":"size","offset":8}, …]}
 //   range line            payload_schema, payload_data (bytes)        ─▶ name, value
 //
-// Integers and enums only: they hold sizes, ranks and communicators. After an entry of unknown size (text,
+// Integers and enums only: they are sizes, ranks and communicators. After an entry of unknown size (text,
 // nested schemas), entries without an offset of their own are omitted.
 #pragma once
 
@@ -38,22 +38,22 @@ class ExtendedPayloads {
   [[nodiscard]] std::vector<PayloadEntry> entries(std::uint32_t domain, const NvtxExtras& extras) const;
 
  private:
-  struct Entry {
+  struct SchemaEntry {
     std::string name;
     std::uint64_t bytes = 0;  // 0: not an integer
     bool is_signed = false;
     std::uint64_t offset = 0;   // 0: after the previous entry
     std::uint64_t of_enum = 0;  // id; 0: none
   };
-  using Key = std::pair<std::uint32_t, std::uint64_t>;  // domain, id
-  static Entry entry_of(const std::string& name, const std::string& type);
+  using SchemaId = std::pair<std::uint32_t, std::uint64_t>;  // domain, id
+  static SchemaEntry entry_of(const std::string& name, const std::string& type);
 
-  std::map<Key, std::vector<Entry>> schemas_;
+  std::map<SchemaId, std::vector<SchemaEntry>> schemas_;
   struct Enumeration {
     std::uint64_t bytes = 4;
     std::map<std::uint64_t, std::string> names;
   };
-  std::map<Key, Enumeration> enums_;
+  std::map<SchemaId, Enumeration> enums_;
 };
 
 }  // namespace rangefinder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans of time in order, in four to six bytes each: the idle gaps of a GPU may be as many as its kernels.
+// Gaps in order of time, in four to six bytes each. A GPU may have as many idle gaps as kernels.
 //
 //   busy, idle, busy, idle, …     two numbers of variable length a gap, in blocks that can be searched
 #pragma once

@@ -65,10 +65,10 @@ class GpuSection final : public Section {
       if (gpu.id == id) name += " " + gpu.name;
     }
     const std::uint64_t busy = times.span_ns - times.neither_ns;
-    const bool known = times.span_ns != 0;
+    const bool has_span = times.span_ns != 0;
     return {text_cell(name),
-            known_cell(known, times.span_ns),
-            known_cell(known, busy),
+            cell_if(has_span, times.span_ns),
+            cell_if(has_span, busy),
             ratio_cell(busy, times.span_ns),
             ratio_cell(times.kernels_ns, times.span_ns),
             ratio_cell(times.copies_ns, times.span_ns),
@@ -77,7 +77,7 @@ class GpuSection final : public Section {
             ratio_cell(times.both_ns, times.copies_ns),
             ratio_cell(times.concurrent_ns, times.span_ns),
             number_cell(times.works),
-            known_cell(times.untimed != 0, times.untimed)};
+            cell_if(times.untimed != 0, times.untimed)};
   }
 
   void add(const GpuWork& work, bool is_kernel) {

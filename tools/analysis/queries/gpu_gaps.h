@@ -41,7 +41,7 @@ class GpuGaps {
 
   /// Call it before the work after it.
   void unrecorded(const GapRecord& gap) { unrecorded_.push_back({gap.start_ns, gap.end_ns}); }
-  /// Takes work in order of start.
+  /// Call it for all work, in order of start.
   void work(const WorkEvent& event, const Holds& holds);
 
   /// Number of GPUs that had work; at least 1, so that callers can divide by it.

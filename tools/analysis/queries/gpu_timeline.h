@@ -52,7 +52,7 @@ class GpuTimeline {
   void add(const GpuWork& work, bool is_kernel);
   /// Call it before the work after the gap.
   void add(const GapRecord& gap);
-  /// Call it after the last work: visits the spans held back for sorting. More work may follow.
+  /// Call it after the last work: visits the spans buffered for sorting. More work may follow.
   void finish();
   /// Time of work that arrived too late and is missing in the spans.
   [[nodiscard]] std::uint64_t late_ns() const noexcept { return late_ns_; }

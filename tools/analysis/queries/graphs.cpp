@@ -181,7 +181,7 @@ class GraphsSection final : public Section {
     for (const auto& [path, captures] : captures_) {
       table.add({text_cell(path_title(trace, path)), number_cell(captures.begins), number_cell(captures.ends),
                  number_cell(captures.invalidated), number_cell(captures.failed),
-                 known_cell(captures.durations.count() != 0, captures.durations.total_ns()),
+                 cell_if(captures.durations.count() != 0, captures.durations.total_ns()),
                  quantile_cell(captures.durations, 0.5)});
     }
     sort_rows(table, "total_ns");

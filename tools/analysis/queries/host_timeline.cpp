@@ -72,7 +72,7 @@ void HostTimeline::finish() {
   }
   close_until(kMaxNs);
   List<Range>().swap(ranges_);
-  const auto earlier = [](const Call& a, const Call& b) { return a.start < b.start; };
+  const auto earlier = [](const DriverCall& a, const DriverCall& b) { return a.start < b.start; };
   if (!std::is_sorted(calls_.begin(), calls_.end(), earlier)) {
     std::sort(calls_.begin(), calls_.end(), earlier);
   }
@@ -84,7 +84,7 @@ std::size_t HostTimeline::first_step_after(TimeNs at, std::size_t hint) const {
 
 /// Calls of a thread are consecutive: at most one that started earlier reaches into a piece.
 void HostTimeline::add_calls(HostPiece& piece, std::size_t& first) const {
-  first = first_after(calls_, piece.from_ns, first, [](const Call& call) { return call.start; });
+  first = first_after(calls_, piece.from_ns, first, [](const DriverCall& call) { return call.start; });
   TimeNs seen = piece.from_ns;
   for (auto call = calls_.begin() + static_cast<std::ptrdiff_t>(first == 0 ? 0 : first - 1);
        call != calls_.end() && call->start < piece.to_ns; ++call) {

@@ -7,8 +7,8 @@
 //   calls        [launch]         [ sync  ]
 //   pieces   m b  b        b m  d    d     d  m     ─▶ HostPiece{from, to, path}, times in calls
 //
-// A range is recorded when it ends, so the outermost comes last. The time line can be cut into pieces only
-// when all ranges are known. Memory: 24 bytes per range, the same for its steps, and 16 bytes per call.
+// A range is recorded when it ends, so the outermost comes last. So the time line is cut into pieces after
+// the last range. Memory: 24 bytes per range, the same for its steps, and 16 bytes per call.
 #pragma once
 
 #include <algorithm>
@@ -59,9 +59,9 @@ class HostTimeline {
     const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(checked_);
     // Calls are nearly sorted: behind one that ends later, almost none ends by `until`.
     const auto last =
-        std::find_if(first, calls_.end(), [until](const Call& call) { return call.end() > until; });
-    const auto kept =
-        std::remove_if(first, last, [&wanted](const Call& call) { return !wanted(call.start, call.end()); });
+        std::find_if(first, calls_.end(), [until](const DriverCall& call) { return call.end() > until; });
+    const auto kept = std::remove_if(
+        first, last, [&wanted](const DriverCall& call) { return !wanted(call.start, call.end()); });
     checked_ = static_cast<std::size_t>(kept - calls_.begin());
     calls_.erase(kept, last);
   }
@@ -91,7 +91,7 @@ class HostTimeline {
     TimeNs start, end;
     std::uint32_t path;
   };
-  struct Call {
+  struct DriverCall {
     TimeNs start;
     std::uint64_t length : 62;
     std::uint64_t kind : 2;
@@ -104,7 +104,7 @@ class HostTimeline {
   template <typename T>
   using List = std::vector<T, HugePages<T>>;
   List<Range> ranges_;
-  List<Call> calls_;
+  List<DriverCall> calls_;
   std::size_t checked_ = 0;  // the first calls_, which drop_calls() has already kept
   // The times at which the innermost range changes, and the new path. Two lists: 12 bytes per step, not 16.
   List<TimeNs> step_times_;

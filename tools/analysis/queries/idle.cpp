@@ -64,7 +64,7 @@ class IdleSection final : public Section {
     if (calls_ > kCallsBetweenDrops) drop_calls(rows.names());
   }
 
-  [[nodiscard]] bool takes_all_ranges() const override { return true; }
+  [[nodiscard]] bool reads_all_ranges() const override { return true; }
 
   void finish() override {
     timeline_.finish();
@@ -121,8 +121,8 @@ class IdleSection final : public Section {
   }
 
   static std::uint32_t gpu_of(const TraceNames& trace, std::uint32_t context) {
-    const auto known = trace.contexts.find(context);
-    return known == trace.contexts.end() ? 0 : known->second.gpu;
+    const auto at = trace.contexts.find(context);
+    return at == trace.contexts.end() ? 0 : at->second.gpu;
   }
 
   /// The thread with most launches into a GPU's contexts; 0: there is none.
@@ -187,9 +187,9 @@ class IdleSection final : public Section {
         if (!input.trace.shows(held ? 0 : path)) continue;
         table.add({text_cell(held ? "(held by the profiler)" : path_title(input.trace, path)),
                    number_cell(part.gaps), number_cell(part.ns), ratio_cell(part.ns, idle_ns),
-                   ratio_cell(part.ns, gpu.span_ns), number_cell(part.longest_ns), known_cell(!held, sync),
-                   known_cell(!held, launch), known_cell(!held, memory),
-                   known_cell(!held, part.ns - launch - sync - memory - other)});
+                   ratio_cell(part.ns, gpu.span_ns), number_cell(part.longest_ns), cell_if(!held, sync),
+                   cell_if(!held, launch), cell_if(!held, memory),
+                   cell_if(!held, part.ns - launch - sync - memory - other)});
         if (gpus_.size() > 1) table.rows.back().back() = number_cell(std::uint64_t{id});
       }
       table.remarks += "GPU " + std::to_string(id) + ": idle " + duration_text(idle_ns) + " of " +

@@ -39,12 +39,12 @@ struct IterationTotals {
   std::uint64_t measured = 0, unmeasured = 0;  ///< launches in exact windows, with and without bytes
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
   TimeNs last_gpu_ns = kNoTime;  ///< end of the last work on a GPU
-  // Known after finish():
+  // Set by finish():
   std::uint64_t host_ns = 0;
   std::optional<std::uint64_t> wall_ns;  ///< absent: the iteration before it was not selected
   std::uint64_t busy_ns = 0;             ///< union of the GPU time
   std::uint64_t held_ns = 0;             ///< by the profiler; not part of host time
-  std::uint64_t gap_ns = 0;              ///< another tool had CUPTI: its work is not known
+  std::uint64_t gap_ns = 0;              ///< another tool had CUPTI: its work was not recorded
 
   /// Wall time without a kernel.
   [[nodiscard]] std::optional<std::uint64_t> idle_ns() const noexcept {
@@ -128,9 +128,9 @@ void IterationLog::add_call(const Record& record) {
     if (row == nullptr) return;
     ++row->launches;
     if (shares_counter_range(record)) return;
-    const bool known = record.measured && record.has_bytes;
-    ++(known ? row->measured : row->unmeasured);
-    if (!known) return;
+    const bool has_bytes = record.measured && record.has_bytes;
+    ++(has_bytes ? row->measured : row->unmeasured);
+    if (!has_bytes) return;
     row->dram_read_bytes += record.dram_read_bytes;
     row->dram_write_bytes += record.dram_write_bytes;
     row->l2_bytes += record.l2_bytes;

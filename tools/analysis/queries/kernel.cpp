@@ -51,15 +51,15 @@ std::vector<Cell> summary_row(const KernelDetail& kernel, const RowBytes& bytes,
   const bool moved = bytes.source != RowBytes::Source::none;
   std::vector<Cell> row{name_cell(kernel),
                         number_cell(kernel.all.count),
-                        known_cell(timed, durations.total_ns()),
+                        cell_if(timed, durations.total_ns()),
                         timed ? number_cell(durations.mean_ns()) : Cell(),
                         quantile_cell(durations, 0.5),
                         quantile_cell(durations, 0.95),
-                        known_cell(timed, durations.min_ns()),
-                        known_cell(timed, durations.max_ns()),
-                        known_cell(moved, bytes.read),
-                        known_cell(moved, bytes.write),
-                        known_cell(moved, bytes.l2),
+                        cell_if(timed, durations.min_ns()),
+                        cell_if(timed, durations.max_ns()),
+                        cell_if(moved, bytes.read),
+                        cell_if(moved, bytes.write),
+                        cell_if(moved, bytes.l2),
                         optional_cell(derived.dram_bytes_per_s),
                         optional_cell(derived.dram_peak_share),
                         derived.limiter ? text_cell(std::string(limiter_name(*derived.limiter))) : Cell(),
@@ -77,8 +77,8 @@ std::string dim_text(const Dim3& size) {
 std::vector<Cell> configuration_row(const TraceTotals& trace,
                                     const std::pair<std::uint32_t, std::uint32_t>& key,
                                     const KernelLaunches& use) {
-  const auto known = trace.configs.find(key.first);
-  const LaunchConfigRecord config = known == trace.configs.end() ? LaunchConfigRecord{} : known->second;
+  const auto at = trace.configs.find(key.first);
+  const LaunchConfigRecord config = at == trace.configs.end() ? LaunchConfigRecord{} : at->second;
   const GpuRecord* const gpu = trace.gpu(key.second);
   const std::optional<Occupancy> occupancy = gpu == nullptr ? std::nullopt : occupancy_of(*gpu, config);
   const bool timed = use.durations.count() != 0;
@@ -86,12 +86,12 @@ std::vector<Cell> configuration_row(const TraceTotals& trace,
           text_cell(dim_text(config.block)),
           config.cluster == Dim3{} ? Cell() : text_cell(dim_text(config.cluster)),
           number_cell(use.count),
-          known_cell(timed, use.durations.total_ns()),
+          cell_if(timed, use.durations.total_ns()),
           timed ? number_cell(use.durations.mean_ns()) : Cell(),
           number_cell(std::uint64_t{config.registers}),
           number_cell(std::uint64_t{config.static_shared_bytes}),
           number_cell(std::uint64_t{config.dynamic_shared_bytes}),
-          known_cell(config.local_bytes_per_thread != 0, config.local_bytes_per_thread),
+          cell_if(config.local_bytes_per_thread != 0, config.local_bytes_per_thread),
           occupancy ? number_cell(occupancy->share()) : Cell(),
           occupancy && !occupancy->limiter().empty() ? text_cell(occupancy->limiter()) : Cell(),
           occupancy ? number_cell(std::uint64_t{occupancy->blocks_per_sm}) : Cell(),
@@ -146,12 +146,12 @@ Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
   bool partial = false;
   for (const KernelDetail& kernel : details.kernels) {
     if (kernel.all.count == 0) continue;  // matches, but none of its launches was selected
-    const auto known = std::find_if(all.begin(), all.end(), [&kernel](const KernelTotals& totals) {
+    const auto totals_of = std::find_if(all.begin(), all.end(), [&kernel](const KernelTotals& totals) {
       return totals.name == kernel.name.id;
     });
     const DurationHistogram& durations = kernel.all.durations;
     const PathTotals row = kernel_as_path(kernel.all.count, durations.count(), durations.total_ns(),
-                                          known == all.end() ? CounterTotals{} : known->counters);
+                                          totals_of == all.end() ? CounterTotals{} : totals_of->counters);
     const RowBytes bytes = bytes_of(row, input.values.sampled_kernel(kernel.name.id), peaks);
     partial = partial || bytes.partial();
     table.add(summary_row(kernel, bytes, derive(row, bytes, peaks, kernel.measured.metrics)));
@@ -216,10 +216,10 @@ Table kernel_paths(const KernelDetails& details, const SectionInput& input) {
     for (const auto& [path, use] : folded) {
       const bool timed = use.durations.count() != 0;
       table.add({text_cell(path_title(input.trace, path)), number_cell(use.count),
-                 known_cell(timed, use.durations.total_ns()),
+                 cell_if(timed, use.durations.total_ns()),
                  ratio_cell(use.durations.total_ns(), kernel.all.durations.total_ns()),
                  timed ? number_cell(use.durations.mean_ns()) : Cell(), quantile_cell(use.durations, 0.5),
-                 known_cell(timed, use.durations.max_ns()), owner_cell(details, kernel)});
+                 cell_if(timed, use.durations.max_ns()), owner_cell(details, kernel)});
     }
   }
   sort_rows(table, "total_ns");

@@ -2,10 +2,8 @@
 //
 // Data of the section `kernel` for the requested kernels, and its tables.
 //
-//   kernel.cpp collects ─▶ KernelDetails ─┬─▶ kernel.cpp                summary, configurations, paths,
-//   metrics
-//                                         └─▶ kernel_metric_tables.cpp  speed of light, memory, occupancy,
-//                                                                       pipes, stalls, what was not measured
+//   kernel.cpp collects ─▶ KernelDetails ─┬─▶ kernel.cpp                summary, configurations, paths
+//                                         └─▶ kernel_metric_tables.cpp  speed of light, memory, occupancy, …
 //
 // Memory grows with kernels, their configurations and paths, not with launches.
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classifies a kernel by its name. A trace has nothing else that shows what a kernel computes.
+// Classifies kernels by name: a trace does not show otherwise what a kernel computes.
 //
 // Knows the names of PyTorch, cuBLAS, cuDNN, CUTLASS, Triton and this repository. A name that matches no
-// pattern is `other`; rules about sorts of kernels skip it.
+// pattern is `other`; rules about kinds of kernels skip it.
 #pragma once
 
 #include <string_view>

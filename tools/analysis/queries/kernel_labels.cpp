@@ -45,7 +45,7 @@ class NameReader {
   }
 
  private:
-  [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+  [[nodiscard]] std::string_view tail() const { return text_.substr(at_); }
   [[nodiscard]] bool ended() const { return at_ >= text_.size(); }
 
   /// Moves behind the bracket that closes the one here.
@@ -81,7 +81,7 @@ class NameReader {
     bool complete = false;
     while (!failed_ && !ended() && !(depth > 0 && (text_[at_] == ',' || text_[at_] == '>'))) {
       const char c = text_[at_];
-      if (rest().starts_with(kAnonymous)) {
+      if (tail().starts_with(kAnonymous)) {
         at_ += kAnonymous.size();
       } else if (c == '(' || c == '{' || c == '[') {
         skip_brackets();
@@ -89,9 +89,9 @@ class NameReader {
       } else if (c == '<' && (!out.text.empty() || complete)) {
         std::vector<Name> found = arguments(depth);
         if (!complete) out.arguments = std::move(found);
-      } else if (rest().starts_with("::")) {
+      } else if (tail().starts_with("::")) {
         at_ += 2;
-        complete = complete || rest().starts_with("operator");
+        complete = complete || tail().starts_with("operator");
         if (!complete) out = {};
         if (complete) skip_operator();
       } else if (c == ' ' && depth == 0 && !complete) {
@@ -109,7 +109,7 @@ class NameReader {
   /// `operator<` and `operator>` hold no brackets.
   void skip_operator() {
     static constexpr std::string_view kOperator = "operator";
-    if (!rest().starts_with(kOperator)) return;
+    if (!tail().starts_with(kOperator)) return;
     at_ += kOperator.size();
     while (!ended() && (text_[at_] == '<' || text_[at_] == '>' || text_[at_] == '=')) ++at_;
   }
@@ -222,9 +222,9 @@ std::vector<std::string> kernel_labels(const std::vector<std::string_view>& dema
 std::string short_kernel_name(std::string_view demangled) {
   std::string out;
   for (std::size_t i = 0; i < demangled.size();) {
-    const std::string_view rest = demangled.substr(i);
-    if (const std::size_t length = operator_length(rest); length != 0) {
-      out += rest.substr(0, length);
+    const std::string_view tail = demangled.substr(i);
+    if (const std::size_t length = operator_length(tail); length != 0) {
+      out += tail.substr(0, length);
       i += length;
       continue;
     }
@@ -235,14 +235,14 @@ std::string short_kernel_name(std::string_view demangled) {
       out += "<…>";
       i = behind;
     } else if (c == '{') {
-      out += rest.substr(0, behind - i);  // {lambda()#1}
+      out += tail.substr(0, behind - i);  // {lambda()#1}
       i = behind;
-    } else if (c == '(' && !rest.starts_with("(anonymous namespace)")) {
+    } else if (c == '(' && !tail.starts_with("(anonymous namespace)")) {
       // Parameters end the name, unless it continues behind them, as in f(int)::{lambda()#1}.
       if (!demangled.substr(behind).starts_with("::")) break;
       i = behind;
     } else if (c == '(') {
-      out += rest.substr(0, behind - i);
+      out += tail.substr(0, behind - i);
       i = behind;
     } else if (c == ' ') {
       out.clear();  // the text so far was the return type

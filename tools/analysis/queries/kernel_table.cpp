@@ -71,10 +71,11 @@ std::vector<Cell> cells(const KernelTotals& row, Cell title, double all_ns, cons
   std::vector<Cell> out{std::move(title), Cell(row.count)};
   if (row.timed > 0) {
     const auto spread = spreads.find(row.name);
-    const bool known = spread != spreads.end();
-    out.insert(out.end(), {Cell(row.total_ns), Cell(static_cast<double>(row.total_ns) / all_ns),
-                           Cell(mean_ns(row)), known ? Cell(spread->second.median_ns) : Cell(),
-                           known ? Cell(spread->second.p95_ns) : Cell(), Cell(row.min_ns), Cell(row.max_ns)});
+    const bool has_spread = spread != spreads.end();
+    out.insert(out.end(),
+               {Cell(row.total_ns), Cell(static_cast<double>(row.total_ns) / all_ns), Cell(mean_ns(row)),
+                has_spread ? Cell(spread->second.median_ns) : Cell(),
+                has_spread ? Cell(spread->second.p95_ns) : Cell(), Cell(row.min_ns), Cell(row.max_ns)});
   } else {
     out.resize(out.size() + 7);  // without times
   }
@@ -110,9 +111,9 @@ class KernelsSection final : public Section {
   }
 
   std::vector<Table> tables(const SectionInput& input) override {
-    const KernelSpreads known = spreads(input.trace);
-    Table table = kernel_rows(input.trace, input.values, input.view, known);
-    table.records = std::make_shared<const OrderedJson>(rows(input, known));
+    const KernelSpreads by_name = spreads(input.trace);
+    Table table = kernel_rows(input.trace, input.values, input.view, by_name);
+    table.records = std::make_shared<const OrderedJson>(rows(input, by_name));
     return {std::move(table)};
   }
 
@@ -120,13 +121,13 @@ class KernelsSection final : public Section {
 
  private:
   /// As in summary.json, and with what its totals do not have.
-  static OrderedJson rows(const SectionInput& input, const KernelSpreads& known) {
+  static OrderedJson rows(const SectionInput& input, const KernelSpreads& by_name) {
     OrderedJson out = OrderedJson::array();
     for (const KernelTotals& row : select_kernels(input.trace, input.values, input.view)) {
       const auto name = input.trace.kernel_names.find(row.name);
       OrderedJson object =
           kernel_row(row, name == input.trace.kernel_names.end() ? nullptr : &name->second, input.values);
-      if (const auto at = known.find(row.name); at != known.end()) {
+      if (const auto at = by_name.find(row.name); at != by_name.end()) {
         object["median_ns"] = at->second.median_ns;
         object["p95_ns"] = at->second.p95_ns;
         if (const auto& occupancy = at->second.occupancy) {

@@ -125,8 +125,8 @@ class LaunchesSection final : public Section {
     launches_.erase(launch);
   }
 
-  static void keep_earlier(TimeNs& known, TimeNs start) {
-    known = known == kNoTime ? start : std::min(known, start);
+  static void keep_earlier(TimeNs& earliest, TimeNs start) {
+    earliest = earliest == kNoTime ? start : std::min(earliest, start);
   }
 
   void match_graphs() {
@@ -155,12 +155,12 @@ class LaunchesSection final : public Section {
                      {"without_record", "without record", Unit::count, 70}};
     for (const auto& [title, costs] : rows) {
       const std::uint64_t missing = costs.host.count() - costs.failed - costs.queue.count();
-      table.add({text_cell(title), number_cell(costs.host.count()),
-                 known_cell(costs.failed != 0, costs.failed), number_cell(costs.host.total_ns()),
-                 quantile_cell(costs.host, 0.5), quantile_cell(costs.host, 0.95),
-                 number_cell(costs.host.max_ns()), quantile_cell(costs.queue, 0.5),
-                 quantile_cell(costs.queue, 0.95), quantile_cell(costs.to_start, 0.5),
-                 quantile_cell(costs.to_start, 0.95), known_cell(missing != 0, missing)});
+      table.add({text_cell(title), number_cell(costs.host.count()), cell_if(costs.failed != 0, costs.failed),
+                 number_cell(costs.host.total_ns()), quantile_cell(costs.host, 0.5),
+                 quantile_cell(costs.host, 0.95), number_cell(costs.host.max_ns()),
+                 quantile_cell(costs.queue, 0.5), quantile_cell(costs.queue, 0.95),
+                 quantile_cell(costs.to_start, 0.5), quantile_cell(costs.to_start, 0.95),
+                 cell_if(missing != 0, missing)});
     }
     drop_empty_columns(table);
     sort_rows(table, "host_ns");

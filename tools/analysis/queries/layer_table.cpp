@@ -74,7 +74,7 @@ std::uint64_t weight(const BothPasses& row, const RowValues& values, const std::
 }
 
 Cell time_cell(const PathTotals& row) {
-  return known_cell(row.has_gpu_time(), row.gpu_ns);
+  return cell_if(row.has_gpu_time(), row.gpu_ns);
 }
 
 struct LayerColumn {
@@ -91,7 +91,7 @@ std::vector<LayerColumn> columns_of(const TraceTotals& trace) {
   const std::uint64_t all_ns = all_gpu_ns(trace);
   const auto flag = [](bool set) { return set ? Cell(CellValue(true)) : Cell(); };
   const auto gpu_cell = [](const BothPasses& row) {
-    return known_cell(row.timed(), row.sum(&PathTotals::gpu_ns));
+    return cell_if(row.timed(), row.sum(&PathTotals::gpu_ns));
   };
   return {
       {for_programs("depth", Unit::count),
@@ -228,12 +228,12 @@ void SummedBytes::add(const PathTotals& row, const RowValues& values) {
   if (bytes.carry_over) carry_over = carry_over.value_or(0) + *bytes.carry_over;
   if (bytes.source != RowBytes::Source::sampled) return;
   sampled = true;
-  bound_known &= bytes.read_error && bytes.write_error;
-  if (bound_known) bound += *bytes.read_error + *bytes.write_error;
+  has_bound &= bytes.read_error && bytes.write_error;
+  if (has_bound) bound += *bytes.read_error + *bytes.write_error;
 }
 
 BoundedText SummedBytes::text() const {
-  return bounded_text(dram, sampled && bound_known ? std::optional(bound) : std::nullopt, reason);
+  return bounded_text(dram, sampled && has_bound ? std::optional(bound) : std::nullopt, reason);
 }
 
 Cell SummedBytes::dram_cell() const {
@@ -250,7 +250,7 @@ Cell SummedBytes::dram_cell() const {
 }
 
 Cell SummedBytes::bound_cell() const {
-  if (!sampled || !bound_known || dram == 0) return {};
+  if (!sampled || !has_bound || dram == 0) return {};
   return Cell(CellValue(100 * bound / static_cast<double>(dram)), text().error);
 }
 

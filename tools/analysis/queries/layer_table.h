@@ -25,8 +25,7 @@
 namespace rangefinder {
 
 /// DRAM bytes of several rows in one cell: the two passes of a layer, the paths of `--total`. The rows do not
-/// contain each other. A row with work but without bytes makes the sum a lower
-/// bound.
+/// contain each other. A row with work but without bytes makes the sum a lower bound.
 struct SummedBytes {
   void add(const PathTotals& row, const RowValues& values);
 
@@ -40,7 +39,7 @@ struct SummedBytes {
   [[nodiscard]] Cell bound_cell() const;
 
   bool measured = false, partial = false, split = false, estimated = false, sampled = false;
-  bool bound_known = true;
+  bool has_bound = true;
   std::uint64_t dram = 0;
   std::optional<std::uint64_t> carry_over;
   double bound = 0;

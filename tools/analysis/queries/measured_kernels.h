@@ -2,8 +2,7 @@
 //
 // Metrics of each kernel by name, over all its measured launches.
 //
-//   metric_set and exact lines ─▶ add() ─▶ all() ─▶ MeasuredKernel: CUPTI's metrics, derived and named
-//   values
+//   metric_set and exact lines ─▶ add() ─▶ all() ─▶ MeasuredKernel: metrics of CUPTI, derived values
 //
 // Lines of counter ranges are not used: their values are sums over several kernels. Memory grows with the
 // number of kernels, and is bounded by MetricGroups.
@@ -23,8 +22,7 @@
 
 namespace rangefinder {
 
-/// The values of this line are of one kernel alone: those of a counter range are sums over all launches in
-/// it.
+/// Whether the values of this line are of one kernel. Those of a counter range are sums over its launches.
 [[nodiscard]] inline bool is_of_one_kernel(const ExactRecord& exact) noexcept {
   return exact.kind == WorkKind::kernel && !exact.is_counter_range && !shares_counter_range(exact) &&
          exact.measured;

@@ -34,11 +34,11 @@ struct Amount {
 void add_amount(std::vector<Cell>& row, const Amount& amount) {
   row.push_back(number_cell(amount.count));
   row.push_back(number_cell(amount.bytes));
-  row.push_back(known_cell(amount.durations.count() != 0, amount.durations.total_ns()));
+  row.push_back(cell_if(amount.durations.count() != 0, amount.durations.total_ns()));
   row.push_back(rate_cell(amount.timed_bytes, amount.durations.total_ns()));
   row.push_back(ratio_cell(amount.bytes, amount.count));
   row.push_back(quantile_cell(amount.durations, 0.5));
-  row.push_back(known_cell(amount.durations.count() != 0, amount.durations.max_ns()));
+  row.push_back(cell_if(amount.durations.count() != 0, amount.durations.max_ns()));
 }
 
 void add_amount_columns(Table& table) {
@@ -76,12 +76,12 @@ class MemcpySection final : public Section {
   std::vector<Table> tables(const SectionInput&) override { return {copies(), memsets()}; }
 
  private:
-  using Key = std::tuple<CopyKind, MemoryKind, MemoryKind, bool>;  // the last: synchronous
+  using CopyRoute = std::tuple<CopyKind, MemoryKind, MemoryKind, bool>;  // the last: synchronous
 
   template <typename Other>
   void put(const Other&) {}
   void put(const MemcpyRecord& copy) {
-    const Key key{copy.kind, copy.source, copy.destination, !copy.async};
+    const CopyRoute key{copy.kind, copy.source, copy.destination, !copy.async};
     copies_[key].add(copy.work, copy.bytes, copy.count);
   }
   void put(const MemsetRecord& memset) { memsets_[memset.memory].add(memset.work, memset.bytes, 1); }
@@ -128,7 +128,7 @@ class MemcpySection final : public Section {
     return table;
   }
 
-  std::map<Key, Amount> copies_;
+  std::map<CopyRoute, Amount> copies_;
   std::map<MemoryKind, Amount> memsets_;
 };
 

@@ -96,11 +96,11 @@ class MemorySection final : public Section {
   static std::vector<Cell> row(std::string title, const MemoryTotals& totals, std::uint64_t iterations,
                                const std::map<Key, IterationCalls>& calls, Key key) {
     const bool gpu = totals.gpu.peak != 0, host = totals.host.peak != 0;
-    const auto known = calls.find(key);
-    const IterationCalls often = known == calls.end() ? IterationCalls{} : known->second;
-    return {text_cell(std::move(title)),        known_cell(gpu, totals.gpu.peak),
-            known_cell(gpu, totals.gpu.now),    known_cell(host, totals.host.peak),
-            known_cell(host, totals.host.now),  number_cell(totals.allocations),
+    const auto at = calls.find(key);
+    const IterationCalls often = at == calls.end() ? IterationCalls{} : at->second;
+    return {text_cell(std::move(title)),        cell_if(gpu, totals.gpu.peak),
+            cell_if(gpu, totals.gpu.now),       cell_if(host, totals.host.peak),
+            cell_if(host, totals.host.now),     number_cell(totals.allocations),
             number_cell(totals.frees),          number_cell(totals.bytes),
             number_cell(totals.call_ns),        ratio_cell(often.allocations, iterations),
             ratio_cell(often.frees, iterations)};
@@ -200,7 +200,7 @@ class MemorySection final : public Section {
     const bool host = !paths.empty() && paths.begin()->second.host.peak != 0;  // of path 0: all
     for (const MemorySlice& slice : use_.slices()) {
       table.add({Cell(CellValue(std::int64_t{slice.from_ns})), number_cell(slice.gpu_peak),
-                 known_cell(host, slice.host_peak)});
+                 cell_if(host, slice.host_peak)});
     }
     return without_empty_columns(std::move(table));
   }

@@ -35,23 +35,23 @@ void MemoryUse::add(const AllocRecord& record) {
           : static_cast<std::uint64_t>(record.host.end_ns) - static_cast<std::uint64_t>(record.host.start_ns);
   order_.add({at, record.host.start_ns, record.address, record.bytes, call_ns, record.host.path, record.kind,
               record.is_free},
-             [this](const Step& step) { take(step); });
+             [this](const Step& step) { apply(step); });
 }
 
 void MemoryUse::finish() {
-  order_.finish([this](const Step& step) { take(step); });
+  order_.finish([this](const Step& step) { apply(step); });
 }
 
-void MemoryUse::take(const Step& step) {
-  const auto known = blocks_.find(step.address);
-  if (step.is_free && known == blocks_.end()) {
+void MemoryUse::apply(const Step& step) {
+  const auto at = blocks_.find(step.address);
+  if (step.is_free && at == blocks_.end()) {
     ++unknown_frees_;
     return;
   }
   // An address that is allocated again was freed, even if that call was not recorded.
-  if (known != blocks_.end()) {
-    const Block block = known->second;
-    blocks_.erase(known);
+  if (at != blocks_.end()) {
+    const Block block = at->second;
+    blocks_.erase(at);
     release(block);
     if (step.is_free) {
       calls_.push_back({step.start_ns, block.path, block.kind, true});

@@ -99,7 +99,7 @@ class MemoryUse {
     std::uint32_t path;
     AllocKind kind;
   };
-  void take(const Step& step);
+  void apply(const Step& step);
   void release(const Block& block);
   void show(TimeNs at);
   template <typename Visit>

@@ -15,33 +15,33 @@ namespace rangefinder {
 namespace {
 
 /// A row with its bytes and derived values.
-struct Row {
+struct ModuleRow {
   PathTotals totals;
   RowBytes bytes;
   Derived derived;
 };
 
 /// A column with the function that makes its cells; the cell is empty if the row has no such value.
-struct RowColumn {
+struct ModuleColumn {
   TableColumn column;
-  std::function<Cell(const Row&)> cell;
+  std::function<Cell(const ModuleRow&)> cell;
 };
 
-bool measured(const Row& row) {
+bool measured(const ModuleRow& row) {
   return row.bytes.source != RowBytes::Source::none;
 }
 
-std::uint64_t copied_bytes(const Row& row) {
+std::uint64_t copied_bytes(const ModuleRow& row) {
   const auto& copied = row.totals.memcpy_bytes;
   return std::accumulate(copied.begin(), copied.end(), std::uint64_t{0});
 }
 
 /// Error bounds that decide whether a value is shown: those of sampled bytes.
-std::optional<double> shown_bound(const Row& row, const std::optional<double>& bound) {
+std::optional<double> shown_bound(const ModuleRow& row, const std::optional<double>& bound) {
   return row.bytes.source == RowBytes::Source::sampled ? bound : std::nullopt;
 }
 
-BoundedText bounded_dram(const Row& row) {
+BoundedText bounded_dram(const ModuleRow& row) {
   const std::optional<double> percent = row.bytes.error_pct();
   const auto dram = static_cast<double>(row.bytes.dram());
   return bounded_text(row.bytes.dram(), percent ? std::optional(*percent / 100 * dram) : std::nullopt,
@@ -52,7 +52,7 @@ BoundedText bounded_dram(const Row& row) {
 constexpr const char* kSplitMark = "÷";
 
 /// Adds "+" if some work has no values: the sum is a lower bound.
-Cell bytes_cell(const Row& row, std::uint64_t bytes, const std::optional<double>& bound) {
+Cell bytes_cell(const ModuleRow& row, std::uint64_t bytes, const std::optional<double>& bound) {
   if (!measured(row)) return {};
   Cell out{CellValue(bytes)};
   if (bounded_text(bytes, shown_bound(row, bound)).value == kNoNumber) {
@@ -64,19 +64,19 @@ Cell bytes_cell(const Row& row, std::uint64_t bytes, const std::optional<double>
   return out;
 }
 
-Cell written_cell(const Row& row) {
+Cell written_cell(const ModuleRow& row) {
   Cell out = bytes_cell(row, row.bytes.write, row.bytes.write_error);
   if (marks_carry_over(row.bytes.carry_over, row.bytes.dram())) out.sign += kCarryOverMark;
   return out;
 }
 
 /// A value derived from DRAM bytes; no number if their error or carry-over makes it meaningless.
-Cell of_dram(const Row& row, const std::optional<double>& value, bool meaningful = true) {
+Cell of_dram(const ModuleRow& row, const std::optional<double>& value, bool meaningful = true) {
   if (!value) return {};
   return Cell(CellValue(*value), meaningful && bounded_dram(row).value != kNoNumber ? "" : kNoNumber);
 }
 
-Cell of_l2(const Row& row, const std::optional<double>& value) {
+Cell of_l2(const ModuleRow& row, const std::optional<double>& value) {
   if (!value) return {};
   const auto l2 = bounded_text(row.bytes.l2, shown_bound(row, row.bytes.l2_error)).value;
   return Cell(CellValue(*value), l2 == kNoNumber ? kNoNumber : "");
@@ -87,47 +87,47 @@ Cell when(bool there, CellValue value) {
 }
 
 template <typename Value>
-Cell known(const std::optional<Value>& value) {
+Cell cell_or_empty(const std::optional<Value>& value) {
   return value ? Cell(CellValue(*value)) : Cell();
 }
 
-std::vector<RowColumn> time_columns(std::uint64_t total_ns) {
+std::vector<ModuleColumn> time_columns(std::uint64_t total_ns) {
   // Kernels without times have an unknown duration, not 0.
-  const auto timed = [](const Row& row, CellValue value) {
+  const auto timed = [](const ModuleRow& row, CellValue value) {
     return when(row.totals.has_gpu_time(), std::move(value));
   };
-  const auto of_path = [](const Row& row, CellValue value) {
+  const auto of_path = [](const ModuleRow& row, CellValue value) {
     return when(row.totals.path != 0, std::move(value));
   };
   const double all = static_cast<double>(std::max<std::uint64_t>(total_ns, 1));
   return {
       {{"calls", "calls", Unit::count, 60, "ranges"},
-       [=](const Row& row) { return of_path(row, row.totals.calls); }},
+       [=](const ModuleRow& row) { return of_path(row, row.totals.calls); }},
       {{"kernels", "kernels", Unit::count, 50, "kernels launched in it and below"},
-       [](const Row& row) { return Cell(row.totals.kernels); }},
+       [](const ModuleRow& row) { return Cell(row.totals.kernels); }},
       {{"gpu_ns", "GPU time", Unit::ns, kAlwaysShown, "summed kernel durations"},
-       [=](const Row& row) { return timed(row, row.totals.gpu_ns); }},
+       [=](const ModuleRow& row) { return timed(row, row.totals.gpu_ns); }},
       {{"gpu_ns_exclusive", "self", Unit::ns, 40, "of its own launches"},
-       [=](const Row& row) { return timed(row, row.totals.gpu_ns_exclusive); }},
+       [=](const ModuleRow& row) { return timed(row, row.totals.gpu_ns_exclusive); }},
       {{"share", "share", Unit::share, kAlwaysShown, "of all GPU time"},
-       [=](const Row& row) { return timed(row, static_cast<double>(row.totals.gpu_ns) / all); }},
+       [=](const ModuleRow& row) { return timed(row, static_cast<double>(row.totals.gpu_ns) / all); }},
       {{"host_ns", "host time", Unit::ns, 20, "time in its ranges"},
-       [=](const Row& row) { return of_path(row, row.totals.host_ns); }},
+       [=](const ModuleRow& row) { return of_path(row, row.totals.host_ns); }},
   };
 }
 
-Cell error_cell(const Row& row) {
+Cell error_cell(const ModuleRow& row) {
   const std::optional<double> percent = row.bytes.error_pct();
   return percent ? Cell(CellValue(*percent), bounded_dram(row).error) : Cell();
 }
 
-Cell limiter_cell(const Row& row) {
+Cell limiter_cell(const ModuleRow& row) {
   if (!row.derived.limiter) return {};
   return Cell(CellValue(std::string(limiter_name(*row.derived.limiter))));
 }
 
 /// Measured over declared bytes: a lower bound if the bytes are one.
-Cell of_declared(const Row& row, Cell cell) {
+Cell of_declared(const ModuleRow& row, Cell cell) {
   if (!cell.empty() && cell.shown.empty() && (row.bytes.partial() || row.bytes.partly_sampled()))
     cell.sign = "+";
   return cell;
@@ -136,45 +136,46 @@ Cell of_declared(const Row& row, Cell cell) {
 /// For the page of `report --html`.
 constexpr Outputs kOnlyPage{false, false, false, false};
 
-Cell dram_cell(const Row& row) {
+Cell dram_cell(const ModuleRow& row) {
   if (!measured(row)) return {};
   return Cell(CellValue(row.bytes.dram()), bounded_dram(row).value == kNoNumber ? kNoNumber : "");
 }
 
-Cell limit_share_cell(const Row& row) {
+Cell limit_share_cell(const ModuleRow& row) {
   const bool has_dram = bounded_dram(row).value != kNoNumber;
-  return known(std::max({has_dram ? row.derived.dram_peak_share : std::nullopt, row.derived.l2_peak_share,
-                         row.derived.compute_peak_share}));  // unknown ones are less than any number
+  return cell_or_empty(
+      std::max({has_dram ? row.derived.dram_peak_share : std::nullopt, row.derived.l2_peak_share,
+                row.derived.compute_peak_share}));  // unknown ones are less than any number
 }
 
-std::vector<RowColumn> byte_columns() {
+std::vector<ModuleColumn> byte_columns() {
   return {
       {{"dram_read_bytes", "DRAM read", Unit::bytes, 90, "bytes read while it ran"},
-       [](const Row& row) { return bytes_cell(row, row.bytes.read, row.bytes.read_error); }},
+       [](const ModuleRow& row) { return bytes_cell(row, row.bytes.read, row.bytes.read_error); }},
       {{"dram_write_bytes", "DRAM write", Unit::bytes, 90, "bytes written while it ran"}, written_cell},
       {{"bytes_error_pct", "DRAM ±", Unit::number, 85, "95 % bound of the error"}, error_cell},
       {{"l2_bytes", "L2", Unit::bytes, 70, "bytes through the L2 cache"},
-       [](const Row& row) { return bytes_cell(row, row.bytes.l2, row.bytes.l2_error); }},
+       [](const ModuleRow& row) { return bytes_cell(row, row.bytes.l2, row.bytes.l2_error); }},
       {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65, "bytes over GPU time"},
-       [](const Row& row) { return of_dram(row, row.derived.dram_bytes_per_s); }},
+       [](const ModuleRow& row) { return of_dram(row, row.derived.dram_bytes_per_s); }},
       {{"dram_peak_share", "of peak", Unit::share, 64, "that rate over the peak of the GPU"},
-       [](const Row& row) { return of_dram(row, row.derived.dram_peak_share); }},
+       [](const ModuleRow& row) { return of_dram(row, row.derived.dram_peak_share); }},
       {{"flop_per_dram_byte", "FLOP/B", Unit::number, 63, "operations per DRAM byte"},
-       [](const Row& row) { return known(row.derived.flop_per_dram_byte); }},
+       [](const ModuleRow& row) { return cell_or_empty(row.derived.flop_per_dram_byte); }},
       {{"limiter", "limiter", Unit::text, 66, "the roof that it reaches 60 % of"}, limiter_cell},
       {{"declared_bytes", "declared", Unit::bytes, 30, "bytes that the program says it must move"},
-       [](const Row& row) { return when(row.totals.declared_bytes > 0, row.totals.declared_bytes); }},
+       [](const ModuleRow& row) { return when(row.totals.declared_bytes > 0, row.totals.declared_bytes); }},
       {{"dram_amplification", "DRAM / declared", Unit::factor, 62, "1 is ideal, less is served by L2"},
-       [](const Row& row) {
+       [](const ModuleRow& row) {
          return of_declared(row, of_dram(row, row.derived.dram_amplification,
                                          row.bytes.comparable_with(row.totals.declared_bytes)));
        }},
       {{"l2_amplification", "L2 / declared", Unit::factor, 61, "L2 bytes over declared ones"},
-       [](const Row& row) { return of_declared(row, of_l2(row, row.derived.l2_amplification)); }},
+       [](const ModuleRow& row) { return of_declared(row, of_l2(row, row.derived.l2_amplification)); }},
       {{"carry_over_bytes", "carry-over", Unit::bytes, 5, "bytes that may be of earlier or later work"},
-       [](const Row& row) { return known(row.bytes.carry_over); }},
+       [](const ModuleRow& row) { return cell_or_empty(row.bytes.carry_over); }},
       {{"copied_bytes", "copies", Unit::bytes, 10, "bytes of its memory copies"},
-       [](const Row& row) { return when(copied_bytes(row) > 0, copied_bytes(row)); }},
+       [](const ModuleRow& row) { return when(copied_bytes(row) > 0, copied_bytes(row)); }},
       {{"dram_bytes", "DRAM", Unit::bytes, 0, "bytes read and written", kOnlyPage}, dram_cell},
       {{"limit_share", "of limit", Unit::share, 0, "share of the nearest known limit: DRAM, L2 or compute",
         kOnlyPage},
@@ -187,8 +188,9 @@ constexpr std::uint32_t kFoldedPath = UINT32_MAX;
 constexpr const char* kFoldedTitle = "(set-up and warm-up)";
 
 /// The sum of the outermost paths of ModuleView::folded; nullopt: they have no work.
-std::optional<Row> folded_row(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
-  Row out{};
+std::optional<ModuleRow> folded_row(const TraceTotals& trace, const RowValues& values,
+                                    const ModuleView& view) {
+  ModuleRow out{};
   for (const PathTotals& row : trace.rows()) {
     if (view.folded.count(row.path) == 0 || !has_work(row)) continue;
     out.totals.add_child(row);
@@ -223,7 +225,7 @@ void add_unattributed(Table& table, const RowValues& values) {
 }
 
 /// One of the row's sampled values has an error bound above 100 %.
-bool lacks_number(const Row& row) {
+bool lacks_number(const ModuleRow& row) {
   const RowBytes& bytes = row.bytes;
   const auto hidden = [&row](std::uint64_t value, const std::optional<double>& bound) {
     return bounded_text(value, shown_bound(row, bound)).value == kNoNumber;
@@ -232,73 +234,73 @@ bool lacks_number(const Row& row) {
          hidden(bytes.l2, bytes.l2_error) || bounded_dram(row).value == kNoNumber;
 }
 
-std::string remarks(const std::vector<Row>& rows) {
-  const auto any = [&rows](bool (*has)(const Row&)) { return std::any_of(rows.begin(), rows.end(), has); };
+std::string remarks(const std::vector<ModuleRow>& rows) {
+  const auto any = [&rows](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
   std::string out;
-  if (any([](const Row& row) { return row.bytes.partial(); })) {
+  if (any([](const ModuleRow& row) { return row.bytes.partial(); })) {
     out += "+: lower bound; some launches of that module were not measured.\n";
-  } else if (any([](const Row& row) { return row.bytes.partly_sampled(); })) {
+  } else if (any([](const ModuleRow& row) { return row.bytes.partly_sampled(); })) {
     out += "+: lower bound; part of that module's work ran while no samples were taken.\n";
   }
-  if (any([](const Row& row) { return marks_carry_over(row.bytes.carry_over, row.bytes.dram()); })) {
+  if (any([](const ModuleRow& row) { return marks_carry_over(row.bytes.carry_over, row.bytes.dram()); })) {
     out += kCarryOverRemark;
   }
-  if (any([](const Row& row) {
+  if (any([](const ModuleRow& row) {
         return row.derived.dram_amplification && !row.bytes.comparable_with(row.totals.declared_bytes);
       })) {
     out += "DRAM / declared is omitted where carry-over may exceed the declared bytes.\n";
   }
   if (any(lacks_number)) out += kNoNumberRemark;
-  if (any([](const Row& row) {
+  if (any([](const ModuleRow& row) {
         return row.bytes.estimated && row.bytes.source == RowBytes::Source::sampled;
       })) {
     out += "Samples were lost: bytes of that time are estimated. DRAM ± includes the estimate's error.\n";
   }
-  if (any([](const Row& row) {
+  if (any([](const ModuleRow& row) {
         return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
       })) {
     out += "Metric sets alternate: bytes of all launches are estimated from the measured ones.\n";
   }
-  if (any([](const Row& row) { return row.bytes.split; })) {
+  if (any([](const ModuleRow& row) { return row.bytes.split; })) {
     out +=
         "÷: exact bytes of graph launches, split over their nodes in the proportions of --split-by's "
         "samples.\n";
   }
-  if (any([](const Row& row) { return row.bytes.in_graph; })) {
+  if (any([](const ModuleRow& row) { return row.bytes.in_graph; })) {
     out += "Bytes of graph launches are at the path that all their nodes share; below it there are none.\n";
   }
-  if (any([](const Row& row) { return row.totals.unstable; })) {
+  if (any([](const ModuleRow& row) { return row.totals.unstable; })) {
     out += "~: unstable; GPU time differs by more than 10 % between the metric sets.\n";
   }
-  if (any([](const Row& row) { return row.totals.missing_sets != 0; })) {
+  if (any([](const ModuleRow& row) { return row.totals.missing_sets != 0; })) {
     out += "?: too few launches for all metric sets (--json lists the missing sets).\n";
   }
-  if (any([](const Row& row) { return row.totals.counters.not_exclusive != 0; })) {
+  if (any([](const ModuleRow& row) { return row.totals.counters.not_exclusive != 0; })) {
     out += "*: includes bytes of other threads, streams or modules that ran in its counter ranges.\n";
   }
   return out;
 }
 
 /// A row with its bytes, so that they are looked up only once.
-struct SortRow {
+struct ModuleSortRow {
   PathTotals totals;
   RowBytes bytes;
 };
-using ModuleKey = std::uint64_t (*)(const SortRow&);
+using ModuleKey = std::uint64_t (*)(const ModuleSortRow&);
 
 const std::map<std::string, ModuleKey>& module_keys() {
   static const std::map<std::string, ModuleKey> kKeys{
-      {"calls", [](const SortRow& row) { return row.totals.calls; }},
-      {"kernels", [](const SortRow& row) { return row.totals.kernels; }},
-      {"gpu_ns", [](const SortRow& row) { return row.totals.gpu_ns; }},
-      {"gpu_ns_exclusive", [](const SortRow& row) { return row.totals.gpu_ns_exclusive; }},
-      {"gpu_busy_ns", [](const SortRow& row) { return row.totals.gpu_busy_ns; }},
-      {"host_ns", [](const SortRow& row) { return row.totals.host_ns; }},
-      {"dram_bytes", [](const SortRow& row) { return row.bytes.dram(); }},
-      {"dram_read_bytes", [](const SortRow& row) { return row.bytes.read; }},
-      {"dram_write_bytes", [](const SortRow& row) { return row.bytes.write; }},
-      {"l2_bytes", [](const SortRow& row) { return row.bytes.l2; }},
-      {"declared_bytes", [](const SortRow& row) { return row.totals.declared_bytes; }},
+      {"calls", [](const ModuleSortRow& row) { return row.totals.calls; }},
+      {"kernels", [](const ModuleSortRow& row) { return row.totals.kernels; }},
+      {"gpu_ns", [](const ModuleSortRow& row) { return row.totals.gpu_ns; }},
+      {"gpu_ns_exclusive", [](const ModuleSortRow& row) { return row.totals.gpu_ns_exclusive; }},
+      {"gpu_busy_ns", [](const ModuleSortRow& row) { return row.totals.gpu_busy_ns; }},
+      {"host_ns", [](const ModuleSortRow& row) { return row.totals.host_ns; }},
+      {"dram_bytes", [](const ModuleSortRow& row) { return row.bytes.dram(); }},
+      {"dram_read_bytes", [](const ModuleSortRow& row) { return row.bytes.read; }},
+      {"dram_write_bytes", [](const ModuleSortRow& row) { return row.bytes.write; }},
+      {"l2_bytes", [](const ModuleSortRow& row) { return row.bytes.l2; }},
+      {"declared_bytes", [](const ModuleSortRow& row) { return row.totals.declared_bytes; }},
   };
   return kKeys;
 }
@@ -313,8 +315,8 @@ std::uint64_t all_gpu_ns(const TraceTotals& trace) {
 
 std::vector<TableColumn> module_columns() {
   std::vector<TableColumn> out{{"path", "module", Unit::text}};
-  for (RowColumn& column : time_columns(0)) out.push_back(std::move(column.column));
-  for (RowColumn& column : byte_columns()) out.push_back(std::move(column.column));
+  for (ModuleColumn& column : time_columns(0)) out.push_back(std::move(column.column));
+  for (ModuleColumn& column : byte_columns()) out.push_back(std::move(column.column));
   return out;
 }
 
@@ -333,22 +335,22 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
   table.cut = view.flat || trace.in_range ? CutSide::front : CutSide::back;
   table.arranged = true;
   table.columns = module_columns();
-  std::vector<RowColumn> columns = time_columns(all_gpu_ns(trace));
-  for (RowColumn& column : byte_columns()) columns.push_back(std::move(column));
-  std::vector<Row> rows;
+  std::vector<ModuleColumn> columns = time_columns(all_gpu_ns(trace));
+  for (ModuleColumn& column : byte_columns()) columns.push_back(std::move(column));
+  std::vector<ModuleRow> rows;
   const std::vector<PathTotals> selected = select_modules(trace, values, view);
   std::unordered_set<std::uint32_t> shown;
   for (const PathTotals& totals : selected) shown.insert(totals.path);
   const ModuleNames names(trace, std::move(shown), view.flat);
   for (const PathTotals& totals : selected) {
-    const Row& row = rows.emplace_back(Row{totals, values.bytes(totals), values.derived(totals)});
+    const ModuleRow& row = rows.emplace_back(ModuleRow{totals, values.bytes(totals), values.derived(totals)});
     std::vector<Cell> cells{Cell(CellValue(trace.path_text(totals.path)), row_title(names, totals))};
-    for (const RowColumn& column : columns) cells.push_back(column.cell(row));
+    for (const ModuleColumn& column : columns) cells.push_back(column.cell(row));
     table.add(std::move(cells));
   }
-  if (const std::optional<Row> folded = folded_row(trace, values, view)) {
+  if (const std::optional<ModuleRow> folded = folded_row(trace, values, view)) {
     std::vector<Cell> cells{Cell(kFoldedTitle)};
-    for (const RowColumn& column : columns) cells.push_back(column.cell(*folded));
+    for (const ModuleColumn& column : columns) cells.push_back(column.cell(*folded));
     const bool has_outside = !selected.empty() && selected.back().path == 0;
     table.rows.insert(table.rows.end() - (has_outside ? 1 : 0), std::move(cells));
     rows.push_back(*folded);

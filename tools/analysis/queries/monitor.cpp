@@ -61,9 +61,9 @@ class MonitorSection final : public Section {
   [[nodiscard]] std::vector<Cell> cells(const TraceTotals& trace, const MonitorRow& row) const {
     const double seconds = static_cast<double>(rates_.observed_ns()) / kNsPerSecond;
     const auto windows = static_cast<double>(rates_.windows());
-    const bool known = windows > 0, has_error = windows > 1;
+    const bool has_mean = windows > 0, has_error = windows > 1;
     return {text_cell(path_title(trace, row.path)),
-            known ? number_cell(row.gpu_ns_per_s / kNsPerSecond) : Cell(),
+            has_mean ? number_cell(row.gpu_ns_per_s / kNsPerSecond) : Cell(),
             has_error ? number_cell(kErrorsOfMean * row.gpu_ns_per_s_sd / std::sqrt(windows) / kNsPerSecond)
                       : Cell(),
             number_cell(row.launches),

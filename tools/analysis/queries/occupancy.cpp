@@ -57,8 +57,8 @@ std::uint64_t volume(const Dim3& size) {
 }  // namespace
 
 std::optional<Occupancy> occupancy_of(const GpuRecord& gpu, const LaunchConfigRecord& config) {
-  const auto* const chip = std::find_if(kChips.begin(), kChips.end(), [&gpu](const Chip& known) {
-    return known.major == gpu.compute_major && known.minor == gpu.compute_minor;
+  const auto* const chip = std::find_if(kChips.begin(), kChips.end(), [&gpu](const Chip& row) {
+    return row.major == gpu.compute_major && row.minor == gpu.compute_minor;
   });
   const std::uint64_t threads = volume(config.block);
   if (chip == kChips.end() || gpu.warps_per_sm == 0 || gpu.registers_per_sm == 0 ||

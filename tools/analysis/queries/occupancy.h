@@ -16,7 +16,7 @@
 //   9.0, 10.0       64       32       65536   228 KiB
 //
 // Warps, registers and shared memory come from the trace; occupancy.cpp has the table of blocks. Shared
-// memory is the carve-out that the driver chose for the launch, if the trace has it (the rest is L1). Ignores
+// memory is the carve-out that the driver chose for the launch, if the trace has it. Ignores
 // clusters and their limits, and more than one barrier per block.
 #pragma once
 

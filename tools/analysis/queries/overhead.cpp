@@ -57,8 +57,7 @@ Table own_cost(const std::optional<EndRecord>& end) {
   const OwnCost& cost = end->own_cost;
   const bool called = cost.launch_callbacks != 0 && cost.launch_callback_median_ns != 0;
   table.add({"callback of a launch, second half", number_cell(cost.launch_callbacks), Cell(),
-             known_cell(called, cost.launch_callback_median_ns),
-             known_cell(called, cost.launch_callback_p99_ns)});
+             cell_if(called, cost.launch_callback_median_ns), cell_if(called, cost.launch_callback_p99_ns)});
   table.add({"recording thread, CPU time", Cell(), number_cell(cost.drain_cpu_ns)});
   if (cost.drain_longest_ns != 0) {
     table.add({"recording thread, longest away from the threads' events", Cell(),
@@ -117,9 +116,9 @@ class OverheadSection final : public Section {
     for (const auto* const entry : rows) {
       const auto& [what, kind] = *entry;
       const bool timed = kind.durations.count() != 0;
-      table.add({text_cell(what), number_cell(kind.count), known_cell(timed, kind.durations.total_ns()),
+      table.add({text_cell(what), number_cell(kind.count), cell_if(timed, kind.durations.total_ns()),
                  ratio_cell(kind.durations.total_ns(), kind.durations.count()),
-                 quantile_cell(kind.durations, 0.95), known_cell(timed, kind.durations.max_ns()),
+                 quantile_cell(kind.durations, 0.95), cell_if(timed, kind.durations.max_ns()),
                  number_cell(std::uint64_t{kind.threads.size()})});
     }
     return {table, holds(causes_), own_cost(input.trace.end)};

@@ -16,7 +16,7 @@ namespace {
 //   sampled trace ──▶ proportions of the paths below it ─────────┴─▶ bytes of each path, with their bound
 //
 // Exact counters measure a graph launch as a whole. A sampled trace of the same program has bytes of every
-// node. The two traces may have different numbers of iterations: only proportions are taken from the second.
+// node. The two traces may have different numbers of iterations: only proportions come from the second.
 
 /// Bytes of graph launches and of what was measured with them: exact, and by samples.
 struct Pool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A section of a report. It answers one question about a trace, in one file.
+// A section of a report: one question about a trace, one .cpp file.
 //
 //   find_section("memcpy") ─▶ SectionKind: columns, make()     (report/section_kinds.h)
 //   SectionReading ─▶ read(): add() for every chunk of the trace, in file order
@@ -65,7 +65,7 @@ class Section {
   virtual void finish() {}
   /// True: --range is applied to the rows of tables, not to what add() gets, as where other paths' work
   /// decides whether a GPU is idle.
-  [[nodiscard]] virtual bool takes_all_ranges() const { return false; }
+  [[nodiscard]] virtual bool reads_all_ranges() const { return false; }
   /// Called after finish(). The first table is the main one. Rows are in the section's own order.
   [[nodiscard]] virtual std::vector<Table> tables(const SectionInput& input) = 0;
   /// The report text; by default the tables for it.
@@ -84,8 +84,8 @@ struct SectionKind {
   std::string_view about;  ///< one line
   std::unique_ptr<Section> (*make)(const SectionView&);
   Columns columns = {};  ///< what add() reads
-  /// The section shows bytes: SectionInput::values needs sampled bytes, which take a second pass over the
-  /// trace. If false, the values hold exact bytes only.
+  /// The section shows bytes: SectionInput::values needs sampled bytes, which need a second pass over the
+  /// trace. If false, the values have exact bytes only.
   bool samples = false;
   /// start() needs the iterations: the trace is read before add().
   bool iterations = false;

@@ -88,14 +88,14 @@ class StreamsSection final : public Section {
                           number_cell(std::uint64_t{key.gpu}),
                           number_cell(times.kernels),
                           number_cell(times.copies),
-                          known_cell(timed, times.durations.total_ns()),
-                          known_cell(timed, times.busy_ns),
+                          cell_if(timed, times.durations.total_ns()),
+                          cell_if(timed, times.busy_ns),
                           ratio_cell(times.busy_ns, span == spans_ns_.end() ? 0 : span->second),
-                          known_cell(timed, times.overlap_ns),
+                          cell_if(timed, times.overlap_ns),
                           ratio_cell(times.overlap_ns, times.busy_ns)};
-    if (const auto known = trace.streams.find(id); known != trace.streams.end()) {
-      row.push_back(Cell(CellValue(std::int64_t{known->second.priority})));
-      row.push_back(Cell(CellValue(known->second.non_blocking)));
+    if (const auto at = trace.streams.find(id); at != trace.streams.end()) {
+      row.push_back(Cell(CellValue(std::int64_t{at->second.priority})));
+      row.push_back(Cell(CellValue(at->second.non_blocking)));
     }
     return row;
   }
@@ -125,8 +125,8 @@ class StreamsSection final : public Section {
   }
 
   Table wait_rows(const SectionInput& input) {
-    using Key = std::tuple<std::uint32_t, Id, std::uint32_t, Id>;
-    std::map<Key, WaitTotals> rows;
+    using StreamPair = std::tuple<std::uint32_t, Id, std::uint32_t, Id>;
+    std::map<StreamPair, WaitTotals> rows;
     for (const StreamWait& wait : waits_.waits()) {
       const auto shown = [&](std::uint32_t path) {
         return path_at_depth(input.trace, path, input.view.depth);
@@ -152,14 +152,14 @@ class StreamsSection final : public Section {
                      {"exposed_max_ns", "longest", Unit::ns, 70}};
     for (const auto& [key, totals] : rows) {
       const auto& [consumer_path, consumer, producer_path, producer] = key;
-      const bool known = totals.followed != 0;
+      const bool followed = totals.followed != 0;
       const bool any = totals.exposed.count() != 0;
       table.add({text_cell(path_title(input.trace, consumer_path)), text_cell(title(input.trace, consumer)),
                  text_cell(path_title(input.trace, producer_path)), text_cell(title(input.trace, producer)),
-                 number_cell(totals.waits), known_cell(known, totals.exposed.count()),
-                 known_cell(known, totals.exposed.total_ns()),
+                 number_cell(totals.waits), cell_if(followed, totals.exposed.count()),
+                 cell_if(followed, totals.exposed.total_ns()),
                  any ? number_cell(totals.exposed.mean_ns()) : Cell(),
-                 known_cell(any, totals.exposed.max_ns())});
+                 cell_if(any, totals.exposed.max_ns())});
     }
     sort_rows(table, "exposed_ns");
     table.remarks = wait_remarks();

@@ -63,11 +63,11 @@ class SyncSection final : public Section {
   }
 
  private:
-  struct Key {
+  struct WaitingCall {
     std::uint32_t thread = 0, path = 0;
     std::string api;
     bool is_copy = false;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const WaitingCall&) const = default;
   };
 
   void add(const HostWork& host, std::string_view api, bool is_copy, const Holds& holds) {
@@ -109,9 +109,9 @@ class SyncSection final : public Section {
     table.columns = {{"path", "where"}, {"api", "call"}, {"waits_for", "waits for", Unit::text, 60}};
     add_wait_columns(table);
     table.columns.push_back({"thread", "thread", Unit::text, 50});
-    std::map<Key, DurationHistogram> folded;
+    std::map<WaitingCall, DurationHistogram> folded;
     for (const auto& [key, waits] : rows_) {
-      Key shown = key;
+      WaitingCall shown = key;
       shown.path = path_at_depth(input.trace, key.path, input.view.depth);
       folded[shown].add(waits);
     }
@@ -143,7 +143,7 @@ class SyncSection final : public Section {
     return table;
   }
 
-  std::map<Key, DurationHistogram> rows_;
+  std::map<WaitingCall, DurationHistogram> rows_;
   std::map<std::uint32_t, Span> spans_;
 };
 

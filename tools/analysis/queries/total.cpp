@@ -67,15 +67,15 @@ struct Passes {
 };
 
 /// The selected paths as one.
-struct Total {
-  Total(const TraceTotals& trace, const RowValues& values) : rows(trace.rows()), passes(trace, rows) {
-    PathSet known;
+struct SelectedTotal {
+  SelectedTotal(const TraceTotals& trace, const RowValues& values) : rows(trace.rows()), passes(trace, rows) {
+    PathSet counted;
     std::uint64_t backward_calls = 0;
     for (const PathTotals& row : rows) {  // parents come first
       if (row.path == 0 && trace.in_range) continue;
       if (row.path != 0) ++paths;
-      const bool inner = is_within(trace, known, row.path);
-      known.insert(row.path);
+      const bool inner = is_within(trace, counted, row.path);
+      counted.insert(row.path);
       if (inner) continue;
       (in_backward(trace, row.path) ? backward_calls : calls) += row.calls;
       kernels += row.kernels;
@@ -126,10 +126,10 @@ class TotalSection final : public Section {
   }
   void finish() override { all_.finish(); }
   /// An iteration's GPU time is that of all paths.
-  [[nodiscard]] bool takes_all_ranges() const override { return true; }
+  [[nodiscard]] bool reads_all_ranges() const override { return true; }
 
   std::vector<Table> tables(const SectionInput& input) override {
-    const Total total(input.trace, input.values);
+    const SelectedTotal total(input.trace, input.values);
     const OfIterations each = of_iterations();
     Table table;
     table.name = "total";
@@ -168,31 +168,31 @@ class TotalSection final : public Section {
     return out;
   }
 
-  [[nodiscard]] std::vector<Cell> cells(const Total& total, const OfIterations& each,
+  [[nodiscard]] std::vector<Cell> cells(const SelectedTotal& total, const OfIterations& each,
                                         std::uint64_t all_ns) const {
-    const auto of_pass = [&total](std::uint64_t ns) { return known_cell(total.passes.any, ns); };
+    const auto of_pass = [&total](std::uint64_t ns) { return cell_if(total.passes.any, ns); };
     const bool timed = total.timed && each.count != 0;
     return {text_cell(range_.empty() ? "(all)" : range_),
             number_cell(total.paths),
             number_cell(total.calls),
             number_cell(total.kernels),
-            known_cell(total.timed, total.gpu_ns),
+            cell_if(total.timed, total.gpu_ns),
             total.timed ? ratio_cell(total.gpu_ns, all_ns) : Cell(),
             of_pass(total.passes.forward_ns),
             of_pass(total.passes.backward_ns),
-            known_cell(total.passes.any && total.passes.other_ns != 0, total.passes.other_ns),
-            known_cell(total.passes.unselected_ns != 0, total.passes.unselected_ns),
+            cell_if(total.passes.any && total.passes.other_ns != 0, total.passes.other_ns),
+            cell_if(total.passes.unselected_ns != 0, total.passes.unselected_ns),
             total.bytes.dram_cell(),
             total.bytes.bound_cell(),
             total.bytes.measured && total.bytes.partial ? Cell(CellValue(true)) : Cell(),
-            known_cell(each.count != 0, each.count),
+            cell_if(each.count != 0, each.count),
             timed ? each.mean(each.gpu_ns) : Cell(),
             timed ? ratio_cell(each.gpu_ns, each.all_gpu_ns) : Cell(),
             each.mean(each.kernels),
             each.bytes ? each.mean(each.dram_bytes) : Cell()};
   }
 
-  [[nodiscard]] std::string remarks(const Total& total, const OfIterations& each) const {
+  [[nodiscard]] std::string remarks(const SelectedTotal& total, const OfIterations& each) const {
     std::string out;
     const Passes& passes = total.passes;
     if (passes.any && total.timed) {

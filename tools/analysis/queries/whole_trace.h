@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace for several questions about all of it: its rows in memory, and what most answers need besides them.
+// A trace for several queries over all of it: its rows in memory, its totals and its iterations.
 //
 //   files ─▶ one pass ─▶ iterations, totals, chunks with the declared columns
 //                                               └─▶ each(rows), again and again, without the files
@@ -21,7 +21,7 @@ namespace rangefinder {
 
 class WholeTrace {
  public:
-  /// `columns`: what the questions read. Throws Missing, NoMatch.
+  /// `columns`: what the queries read. Throws Missing, NoMatch.
   WholeTrace(const TraceFolder& files, Columns columns, const ReadLimits& limits = {});
   WholeTrace(const WholeTrace&) = delete;
   WholeTrace& operator=(const WholeTrace&) = delete;

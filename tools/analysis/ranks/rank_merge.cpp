@@ -88,7 +88,7 @@ Table RankMerge::modules(std::uint32_t depth) const {
   return out;
 }
 
-Table RankMerge::ranks(bool waits_known) const {
+Table RankMerge::ranks(bool has_wait_table) const {
   Table out;
   out.name = "ranks";
   out.title = "Ranks";
@@ -104,7 +104,7 @@ Table RankMerge::ranks(bool waits_known) const {
         {Cell(CellValue(rank.name)), Cell(rank.own_ns()), Cell(rank.communication_ns), Cell(rank.kernels)});
   }
   const std::string slow = straggler();
-  if (waits_known) {  // the late rank need not be the one with most work
+  if (has_wait_table) {  // the late rank need not be the one with most work
     out.remarks = slow.empty() ? "The ranks' own GPU times differ by less than 2 %.\n"
                                : "Longest own GPU time: " + slow + "; communication is not counted.\n";
   } else {

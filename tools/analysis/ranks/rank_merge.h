@@ -6,8 +6,8 @@
 //   add(trace of rank 0), add(trace of rank 1), … ─▶ modules(): mean, min, max, slowest rank
 //                                                  ─▶ ranks():   GPU time, with and without communication
 //
-// Modules are matched by the text of their path: ids differ between processes. A rank is slow by its own
-// work. So NCCL kernels do not count: they last as long as the other ranks make it wait.
+// Modules are matched by the text of their path: ids differ between processes. Only a rank's own work
+// makes it slow. So NCCL kernels are excluded: they include waiting for other ranks.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ class RankMerge {
   void add(const TraceTotals& trace);
   /// One row per module, in order of first appearance; `depth` 0: all levels.
   [[nodiscard]] Table modules(std::uint32_t depth) const;
-  /// One row per rank, the slowest first. `waits_known`: another table shows which rank made the others wait,
-  /// so this one names no straggler.
-  [[nodiscard]] Table ranks(bool waits_known = false) const;
+  /// One row per rank, the slowest first. `has_wait_table`: another table shows which rank made the others
+  /// wait, so this one names no straggler.
+  [[nodiscard]] Table ranks(bool has_wait_table = false) const;
   /// Name of the slowest rank; empty: ranks differ by less than 2 %.
   [[nodiscard]] std::string straggler() const;
 

@@ -177,8 +177,8 @@ Table wait_rows(const std::vector<RankLog>& ranks, const RankWaits& waits) {
     if (wait.communication_ns == 0) continue;
     const bool compared = waits.collectives != 0;
     table.add({text_cell(ranks[i].name), number_cell(wait.communication_ns),
-               number_cell(exposed_ns(*ranks[i].log)), known_cell(compared, wait.waited_ns),
-               known_cell(compared, wait.last_in), known_cell(compared, wait.made_wait_ns)});
+               number_cell(exposed_ns(*ranks[i].log)), cell_if(compared, wait.waited_ns),
+               cell_if(compared, wait.last_in), cell_if(compared, wait.made_wait_ns)});
   }
   if (table.rows.empty()) {
     table.title.clear();

@@ -48,13 +48,13 @@ std::optional<std::string_view> error_advice(const CaptureCall& call) {
 }
 
 /// What the check found.
-struct Checked {
-  struct Row {
+struct CheckResult {
+  struct CountedCall {
     CaptureCall call;
     std::uint64_t count = 0;
     bool capturing = false;
   };
-  std::vector<Row> rows;
+  std::vector<CountedCall> rows;
   std::uint64_t iterations = 0;
   bool judged = false;                  ///< a capture, or iterations to capture, were found
   std::vector<std::string> not_judged;  ///< and why
@@ -82,8 +82,8 @@ std::vector<std::string> not_judged(const FindingContext& context, std::uint64_t
   return out;
 }
 
-Checked check_captures(const FindingContext& context) {
-  Checked out;
+CheckResult check_captures(const FindingContext& context) {
+  CheckResult out;
   const auto add = [&](const CaptureCounts& counts, bool capturing) {
     for (const auto& [call, count] : counts) {
       if (context.input.trace.shows(call.path)) out.rows.push_back({call, count, capturing});
@@ -105,7 +105,7 @@ class CaptureCheckSection final : public Section {
     rules_.emplace(iterations_);
   }
   void read(const EachRows& each) override { rules_->read(each); }
-  [[nodiscard]] bool takes_all_ranges() const override { return true; }
+  [[nodiscard]] bool reads_all_ranges() const override { return true; }
 
   std::vector<Table> tables(const SectionInput& input) override {
     if (!checked_) compute(input);
@@ -145,24 +145,24 @@ class CaptureCheckSection final : public Section {
 
  private:
   /// A row of the table: rows of paths that are shown alike are one.
-  struct Key {
+  struct VerdictRow {
     bool passes = false, in_iteration = false;
     bool of_stream = false;  ///< fails for its stream alone: such rows hide the others
     std::string module, api, why, instead;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const VerdictRow&) const = default;
   };
 
-  static bool passes(const Checked::Row& row, bool strict) {
+  static bool passes(const CheckResult::CountedCall& row, bool strict) {
     const CaptureObstacle obstacle = row.call.obstacle;
     if (obstacle == CaptureObstacle::none) return true;
     return row.capturing && obstacle != CaptureObstacle::error &&
            obstacle != CaptureObstacle::invalid_capture && row.call.valid_capture && !strict;
   }
 
-  static Key key_of(const Checked::Row& row, const SectionInput& input) {
+  static VerdictRow key_of(const CheckResult::CountedCall& row, const SectionInput& input) {
     const CaptureCall& call = row.call;
     const CaptureAdvice advice = capture_advice(call.obstacle);
-    Key key;
+    VerdictRow key;
     key.passes = passes(row, input.view.all);
     key.in_iteration = !row.capturing;
     key.of_stream = call.obstacle == CaptureObstacle::default_stream;
@@ -183,11 +183,11 @@ class CaptureCheckSection final : public Section {
 
   void compute(const SectionInput& input) {
     checked_ = check_captures(rules_->context(input));
-    std::map<Key, std::uint64_t> rows;
+    std::map<VerdictRow, std::uint64_t> rows;
     std::set<std::string> modules;
     std::uint64_t calls = 0;
-    for (const Checked::Row& row : checked_->rows) {
-      Key key = key_of(row, input);
+    for (const CheckResult::CountedCall& row : checked_->rows) {
+      VerdictRow key = key_of(row, input);
       if (!key.passes) {
         calls += row.count;
         modules.insert(key.module);
@@ -202,7 +202,7 @@ class CaptureCheckSection final : public Section {
                    : checked_->judged
                        ? "PASS: nothing that ran stands in the way of capture"
                        : "PASS: nothing that ran stands in the way of capture, but little was judged";
-    std::vector<std::pair<Key, std::uint64_t>> sorted(rows.begin(), rows.end());
+    std::vector<std::pair<VerdictRow, std::uint64_t>> sorted(rows.begin(), rows.end());
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
       return std::tuple(a.first.passes, a.first.in_iteration, a.first.of_stream, b.second) <
              std::tuple(b.first.passes, b.first.in_iteration, b.first.of_stream, a.second);
@@ -258,7 +258,7 @@ class CaptureCheckSection final : public Section {
 
   Iterations iterations_;
   std::optional<FindingRules> rules_;
-  std::optional<Checked> checked_;
+  std::optional<CheckResult> checked_;
   Table table_;
   std::uint64_t failed_ = 0;
 };

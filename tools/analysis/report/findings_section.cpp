@@ -22,7 +22,7 @@ class FindingsSection final : public Section {
     rules_.emplace(iterations_);
   }
   void read(const EachRows& each) override { rules_->read(each); }
-  [[nodiscard]] bool takes_all_ranges() const override { return true; }
+  [[nodiscard]] bool reads_all_ranges() const override { return true; }
 
   std::vector<Table> tables(const SectionInput& input) override {
     return {rows_for_people(input), rows_for_csv(input)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `report DIR`: what ran, one iteration, where its time went, the most valuable findings
-// (overview/opening.h), and the upper levels of the module tree. The iterations come first. What happened
+// (run_summary.h), and the upper levels of the module tree. The iterations come first. What happened
 // before them is one row.
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/queries/layer_table.h"
 #include "tools/analysis/queries/module_table.h"
-#include "tools/analysis/report/opening.h"
+#include "tools/analysis/report/run_summary.h"
 #include "tools/analysis/report/section_kinds.h"
 
 namespace rangefinder {
@@ -51,7 +51,7 @@ class OverviewSection final : public Section {
   }
 
   std::string text(const SectionInput& input, const TextStyle& style) override {
-    std::string out = opening_text(input.trace, opening(input), style);
+    std::string out = run_summary_text(input.trace, run(input), style);
     TextStyle explaining = style;
     explaining.explain = true;
     for (const Table& table : shown_tables(tables(input), &Outputs::text, input.view)) {
@@ -62,9 +62,9 @@ class OverviewSection final : public Section {
   }
 
   nlohmann::ordered_json json(const SectionInput& input) override {
-    nlohmann::ordered_json out{{"opening", opening_json(opening(input))},
-                               {"findings", findings_json(opening(input).findings)},
-                               {"cannot_tell", cannot_tell_json(opening(input).cannot_tell)}};
+    nlohmann::ordered_json out{{"opening", run_summary_json(run(input))},
+                               {"findings", findings_json(run(input).findings)},
+                               {"cannot_tell", cannot_tell_json(run(input).cannot_tell)}};
     out.update(modules_->json(input));
     return out;
   }
@@ -72,14 +72,14 @@ class OverviewSection final : public Section {
   [[nodiscard]] std::vector<std::string> sort_keys() const override { return modules_->sort_keys(); }
 
  private:
-  const Opening& opening(const SectionInput& input) {
-    if (!opening_) opening_ = reader_.result(input);
-    return *opening_;
+  const RunSummary& run(const SectionInput& input) {
+    if (!run_) run_ = reader_.result(input);
+    return *run_;
   }
 
   ModuleView module_view(const SectionInput& input) {
     const SectionView& view = input.view;
-    const Opening& of = opening(input);
+    const RunSummary& of = run(input);
     ModuleView out{view.top, view.depth, view.sort, view.flat, {}, {}};
     if (out.depth == 0) out.depth = std::max<std::uint32_t>(of.depth, 1) + kTreeLevels - 1;
     if (out.top == 0) out.top = kRows;
@@ -97,8 +97,8 @@ class OverviewSection final : public Section {
   }
 
   std::unique_ptr<Section> modules_;
-  OpeningReader reader_;
-  std::optional<Opening> opening_;
+  RunSummaryReader reader_;
+  std::optional<RunSummary> run_;
 };
 
 }  // namespace
@@ -106,7 +106,7 @@ class OverviewSection final : public Section {
 const SectionKind kOverviewSection{"overview",
                                    "one iteration, where its time went, findings, the upper modules",
                                    make_section<OverviewSection>,
-                                   OpeningReader::kColumns | kModulesColumns,
+                                   RunSummaryReader::kColumns | kModulesColumns,
                                    true,
                                    true};
 

@@ -14,7 +14,7 @@ extern const SectionKind kOverviewSection, kFindingsSection, kCaptureCheckSectio
 
 /// In the order of --help. Not before main(): the sections are objects of other files.
 [[nodiscard]] const std::vector<SectionKind>& section_kinds();
-/// nullptr: no section has that name. `check`: what --check makes of `graphs`.
+/// nullptr: no section has that name. `check`: for `graphs`, the section of --check.
 [[nodiscard]] const SectionKind* find_section(std::string_view name, bool check = false);
 
 }  // namespace rangefinder

@@ -15,7 +15,7 @@ SectionReading::SectionReading(const TraceFolder& files, const SectionKind& kind
   const bool samples = kind.samples || options.samples;
   const bool selects_iterations = !options.selected.iterations.open();
   const bool wants_iterations = kind.iterations || options.total || selects_iterations;
-  // Iterations are known when the files were read. Without a selection of them, so are the totals.
+  // Iterations are complete after the files were read. Without a selection of them, so are the totals.
   const bool totals_first = wants_iterations && !selects_iterations;
   TraceOptions reading{kind.columns | options.more | Selection::columns(options.selected),
                        samples ? SampledTrace::kColumns : Columns(),
@@ -39,7 +39,7 @@ SectionReading::SectionReading(const TraceFolder& files, const SectionKind& kind
   section.read([&](const auto& see) {
     rows.each_chunk([&](const Chunk& chunk) {
       if (counts) totals.add(chunk);
-      see({chunk, rows.names(), selection, section.takes_all_ranges()});
+      see({chunk, rows.names(), selection, section.reads_all_ranges()});
     });
     counts = false;
   });

@@ -22,7 +22,7 @@ struct SectionReadOptions {
   ReadLimits limits = {};
 };
 
-/// What a trace has in common for all sections.
+/// The input of all sections.
 struct SectionReading {
   /// In one pass where the section allows it; otherwise the trace stays in memory. Passes rows to `section`.
   /// Throws Missing, NoMatch, NamePattern::Invalid.

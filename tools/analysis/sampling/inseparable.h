@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paths whose work always runs at one time: samples tell what they move together, not what each of them
-// moves.
+// Paths whose work always overlaps: samples show only the sum of their bytes.
 //
-//   SampleBlock ─▶ add ─▶ time of each path, and of each pair at one time ─▶ groups()
+//   SampleBlock ─▶ add ─▶ time of each path, and overlap of each pair ─▶ groups()
 //
-// Two paths are inseparable if at least kTogether of the time in which either of them runs, both run. Known
-// work (known_traffic.h) is left out: its bytes need no samples.
+// Two paths are inseparable if at least kTogether of the time in which either of them runs, both run.
+// Excludes work of known bytes (known_traffic.h), which needs no samples.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ namespace rangefinder {
 class InseparablePaths {
  public:
   static constexpr double kTogether = 0.9;
-  /// Bounds for damaged traces: pairs of paths, and pieces of work at one time.
+  /// Bounds for damaged traces: pairs of paths, and pieces of work that overlap.
   static constexpr std::size_t kMaxPairs = std::size_t{1} << 18, kMaxAtOnce = 128;
 
   explicit InseparablePaths(const WorkGroups& groups) noexcept : groups_(groups) {}

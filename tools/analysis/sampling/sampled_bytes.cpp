@@ -138,7 +138,7 @@ class PathTable {
   }
 
   /// After rows().
-  std::vector<InseparableGroup> take_groups() { return std::move(groups_); }
+  std::vector<InseparableGroup> extract_groups() { return std::move(groups_); }
 
  private:
   PathSums own_sums(std::size_t i) const {
@@ -356,8 +356,8 @@ SampledTotals SampledTrace::totals() const {
                                : totals(selection_->window(), selection_->sample_window());
 }
 
-SampledTotals SampledTrace::totals(const SampleWindow& window, const SampleWindow& rest) const {
-  SampleSplit split(rates_, groups_, window, rest);
+SampledTotals SampledTrace::totals(const SampleWindow& window, const SampleWindow& unattributed) const {
+  SampleSplit split(rates_, groups_, window, unattributed);
   if (stride_ == 1) {
     for (const SampleBlock& block : blocks_) split.add(block);
   } else {
@@ -367,17 +367,17 @@ SampledTotals SampledTrace::totals(const SampleWindow& window, const SampleWindo
 
   SampledTotals out;
   out.samples = split.totals();
-  add_lines(rest, out.samples);
+  add_lines(unattributed, out.samples);
   out.truth = sums_.truth;
   const std::vector<OwnerWork> work = work_in(window);
   PathTable table(groups_, rates_, split, work);
   out.paths = table.rows(inseparable_);
-  out.inseparable = table.take_groups();
+  out.inseparable = table.extract_groups();
   out.kernels = kernel_rows(groups_, split, work, selection_);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     const ColumnRates& column = rates_.columns[c];
     out.sharing[c] = {column.unmixed ? SharingMethod::unmixed : SharingMethod::time_shared, column.lag_ns,
-                      column.held_back_ratio};
+                      column.held_out_ratio};
   }
   return out;
 }

@@ -8,8 +8,8 @@
 //
 // No byte is lost or counted twice: the samples' bytes are the exclusive bytes of all paths, without their
 // `estimated_bytes`, plus `unattributed`. Work in a gap where samples were lost is assumed to move bytes at
-// the rate of its path inside samples. Each column is time-shared unless its rates predict held-back samples
-// better; ColumnSharing reports the method. CopyTruth compares the result with copies of known size.
+// the rate of its path inside samples. Each column is time-shared unless its rates predict held-out samples
+// better; ColumnSharing reports the method. CopyTruth compares the result with copies, whose bytes are known.
 //
 // Blocks of samples and work are kept for the fit, and for the attribution if all of them fit in memory.
 // Above kMaxKept samples, or twice as many pieces of work, every second block is dropped, repeatedly. The
@@ -56,8 +56,8 @@ struct SampledPath {
   BoundedColumns exclusive;
   std::uint64_t samples = 0;       ///< that overlap the path's own work
   std::uint64_t work_ns = 0;       ///< durations of the path's own work, summed
-  std::uint64_t overlap_ns = 0;    ///< part of work_ns inside samples; the rest was not sampled
-  std::uint64_t estimated_ns = 0;  ///< part of that rest whose bytes are estimated
+  std::uint64_t overlap_ns = 0;    ///< part of work_ns inside samples
+  std::uint64_t estimated_ns = 0;  ///< part of the unsampled time whose bytes are estimated
   /// The same for the path and all paths below it.
   std::uint64_t inclusive_work_ns = 0, inclusive_overlap_ns = 0, inclusive_estimated_ns = 0;
 
@@ -76,9 +76,9 @@ struct SampledKernel {
 struct ColumnSharing {
   SharingMethod method = SharingMethod::time_shared;
   std::int32_t lag_ns = 0;  ///< added to the samples' times, to match the records' times
-  /// Squared error on held-back samples, unmixed / time-shared; below 1: unmixing predicts better.
+  /// Squared error on held-out samples, unmixed / time-shared; below 1: unmixing predicts better.
   /// Absent: too few samples to decide.
-  std::optional<double> held_back_ratio;
+  std::optional<double> held_out_ratio;
 };
 
 /// Paths whose own work always runs at one time (inseparable.h). The sum is as certain as any path's bytes;
@@ -105,7 +105,7 @@ class SampledTrace {
  public:
   static constexpr Columns kColumns = kSampledColumns;
   static constexpr std::size_t kMaxKept = std::size_t{1} << 21;
-  /// nullopt: the trace holds no samples. `trace` has kColumns; it and its files must not change while the
+  /// nullopt: the trace has no samples. `trace` has kColumns; it and its files must not change while the
   /// object is in use. `selection`: whose work totals() reports, after it has seen the trace; rates are
   /// fitted to the whole trace. nullptr: all.
   [[nodiscard]] static std::optional<SampledTrace> load(Trace& trace, const Selection* selection = nullptr,
@@ -119,8 +119,8 @@ class SampledTrace {
  private:
   SampledTrace(Trace& trace, const Selection* selection, std::size_t max_kept);
   void keep(SampleBlock&& block);
-  /// Work in `window`, bytes without work in `rest`.
-  [[nodiscard]] SampledTotals totals(const SampleWindow& window, const SampleWindow& rest) const;
+  /// Work in `window`, bytes without work in `unattributed`.
+  [[nodiscard]] SampledTotals totals(const SampleWindow& window, const SampleWindow& unattributed) const;
   [[nodiscard]] std::vector<OwnerWork> work_in(const SampleWindow& window) const;
   /// Adds the sums of samples lines (idle samples, links), each by the part of its time in the window.
   void add_lines(const SampleWindow& window, SampleTotals& totals) const;

@@ -38,8 +38,8 @@ void WorkGroups::add(const PathRecord& path) {
 }
 
 std::uint32_t WorkGroups::path_at(std::uint32_t path) {
-  const auto known = path_positions_.find(path);
-  if (known != path_positions_.end()) return known->second;
+  const auto at = path_positions_.find(path);
+  if (at != path_positions_.end()) return at->second;
   const auto parent_id = parent_ids_.find(path);
   const std::uint32_t parent = parent_id == parent_ids_.end() ? 0 : path_at(parent_id->second);
   const auto position = static_cast<std::uint32_t>(paths_.size());
@@ -61,8 +61,8 @@ std::uint32_t WorkGroups::new_group() {
 }
 
 WorkGroups::Repeated& WorkGroups::repeated_at(GroupKey key) {
-  const auto known = repeated_.find(key);
-  if (known != repeated_.end()) return known->second;
+  const auto at = repeated_.find(key);
+  if (at != repeated_.end()) return at->second;
   if (key[3] != kAnyConfiguration && ++configurations_[{key[0], key[1], key[2], 0}] > kMaxConfigurations) {
     return repeated_at({key[0], key[1], key[2], kAnyConfiguration});
   }

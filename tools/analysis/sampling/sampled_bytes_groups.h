@@ -39,14 +39,15 @@ class WorkGroups {
     bool selected = true;    ///< its bytes are reported
   };
 
-  /// `selection`: whose work is reported; it must outlive the groups, and know the trace's names. nullptr:
-  /// all.
+  /// `selection`: whose work is reported; it must outlive the groups, and have learned the trace's names.
+  /// nullptr: all.
   explicit WorkGroups(const Selection* selection = nullptr);
   /// Call it before a second pass over the trace: its records get the same numbers again.
   void start_again() noexcept;
   /// Call it before the first record of that path.
   void add(const PathRecord& path);
-  /// Call it before the first record of that GPU, or its large copies are not known traffic.
+  /// Call it before the first record of that GPU, or the bytes of its large copies are not subtracted
+  /// (known_traffic.h).
   void add(const GpuRecord& gpu) { l2_sizes_.set(gpu.id, gpu.l2_bytes); }
   /// Calls see(GPU, OrderedWork, whether the record names this GPU) if the work is timed. Call it in the
   /// order of the trace. Work starts when its stream's earlier work has ended (StreamOrder).

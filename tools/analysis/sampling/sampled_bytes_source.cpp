@@ -70,7 +70,7 @@ class SampledSource {
   SampledSource(WorkGroups& groups, const OnBlock& on_block) : groups_(groups), on_block_(on_block) {}
 
   template <typename Work>
-  void take(const Work& record) {
+  void add(const Work& record) {
     groups_.number(record, [&](std::uint32_t gpu, const OrderedWork& work, bool is_own) {
       if constexpr (std::is_same_v<Work, MemcpyRecord>) {
         if (is_own) truth_.add(record);
@@ -79,7 +79,7 @@ class SampledSource {
     });
   }
 
-  void take(const SamplesRecord& samples) {
+  void add(const SamplesRecord& samples) {
     sums_.lines.push_back(line_of(samples));
     line_ends_[samples.gpu] = sums_.lines.back().to_ns;
     sums_.gaps.add(samples);
@@ -128,7 +128,7 @@ class SampledSource {
         truth_.add_sample(batch, sample, overlaps);
       });
       std::vector<SampleBlock> blocks;
-      append_blocks(blocks, batch, known_.share(batch));
+      append_blocks(blocks, batch, known_traffic_.share(batch));
       for (SampleBlock& block : blocks) on_block_(std::move(block));
     });
     truth_.settle(until_ns);
@@ -138,7 +138,7 @@ class SampledSource {
   const OnBlock& on_block_;
   SampleOrder order_{kMaxPending};
   SampleSweep sweep_;
-  KnownTraffic known_;
+  KnownTraffic known_traffic_;
   TruthCopies truth_;
   std::map<std::uint32_t, TimeNs> line_ends_;  // end of the latest line, by GPU
   SampledSums sums_;
@@ -178,9 +178,9 @@ void SampleGaps::add(const SamplesRecord& samples) {
 }
 
 std::uint64_t SampleGaps::lost_ns(std::uint32_t gpu, TimeNs from_ns, TimeNs to_ns) const noexcept {
-  const auto known = gaps_.find(gpu);
-  if (known == gaps_.end()) return 0;
-  const std::vector<Gap>& gaps = known->second;
+  const auto of_gpu = gaps_.find(gpu);
+  if (of_gpu == gaps_.end()) return 0;
+  const std::vector<Gap>& gaps = of_gpu->second;
   std::uint64_t lost = 0;
   for (auto gap = std::upper_bound(gaps.begin(), gaps.end(), from_ns,
                                    [](TimeNs at, const Gap&one) { return at < one.end_ns; });
@@ -194,7 +194,7 @@ std::uint64_t SampleGaps::lost_ns(std::uint32_t gpu, TimeNs from_ns, TimeNs to_n
 SampledSums read_sampled(Trace& trace, WorkGroups& groups,
                          const std::function<void(SampleBlock&&)>& on_block) {
   SampledSource source(groups, on_block);
-  read_work(trace, groups, [&source](const auto& record) { source.take(record); });
+  read_work(trace, groups, [&source](const auto& record) { source.add(record); });
   return source.finish();
 }
 

@@ -4,9 +4,9 @@
 //
 //   Trace ─▶ PathRecord, KernelRecord, …, SamplesRecord ─▶ SampleOrder ─▶ SampleBlock ─▶ `on_block`
 //
-// Also sums what needs no attribution: work by owner, idle samples, links, copies of known size. A trace of
+// Also sums what needs no attribution: work by owner, idle samples, links, bytes of copies. A trace of
 // up to a few million samples and pieces of work is sorted as a whole, so no record is late. A longer trace
-// is sorted in stretches of that size.
+// is sorted in parts of that size.
 #pragma once
 
 #include <array>

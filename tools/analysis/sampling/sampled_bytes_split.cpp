@@ -30,11 +30,11 @@ SharedSum& SharedSum::operator+=(const SharedSum& other) noexcept {
 }
 
 SampleSplit::SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, const SampleWindow& window,
-                         const SampleWindow& rest)
+                         const SampleWindow& unattributed)
     : rates_(rates),
       groups_(groups),
       window_(window),
-      rest_window_(rest),
+      unattributed_window_(unattributed),
       paths_(groups.paths().size()),
       last_samples_(groups.paths().size()),
       owners_(groups.owners().size()) {}
@@ -45,8 +45,8 @@ void SampleSplit::add(const SampleBlock& block) {
   for (std::size_t c = 0; c < kSharedColumns; ++c) split(c, block);
 }
 
-void SampleSplit::add_rest(std::size_t column, const OrderedSample& sample, std::uint64_t units) {
-  const double inside = part_inside(sample.start_ns, sample.end_ns(), rest_window_);
+void SampleSplit::add_unattributed(std::size_t column, const OrderedSample& sample, std::uint64_t units) {
+  const double inside = part_inside(sample.start_ns, sample.end_ns(), unattributed_window_);
   const auto bytes =
       static_cast<std::uint64_t>(std::llround(static_cast<double>(units) * inside)) * kSampleUnitBytes;
   totals_.bytes[column] += bytes;
@@ -88,20 +88,21 @@ void SampleSplit::give(std::size_t column, const Piece& piece, std::uint64_t uni
 void SampleSplit::split(std::size_t column, const SampleBlock& block) {
   const SampleBatch batch = block.batch();
   const double background = rates_.background.of(block.gpu)[column];
-  auto known = block.known.begin();
+  auto share = block.known_shares.begin();
   sweep_.run(batch, rates_.columns[column].lag_ns, kReachNs,
              [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
                const auto number = static_cast<std::uint32_t>(&sample - block.samples.data());
-               while (known != block.known.end() && known->sample < number) ++known;
-               auto end = known;
-               while (end != block.known.end() && end->sample == number) ++end;
-               gather(column, batch, sample, overlaps, {known, end});
+               while (share != block.known_shares.end() && share->sample < number) ++share;
+               auto end = share;
+               while (end != block.known_shares.end() && end->sample == number) ++end;
+               gather(column, batch, sample, overlaps, {share, end});
                split_sample(column, sample, background * sample.length_ns);
              });
 }
 
 void SampleSplit::gather(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
-                         const std::vector<SampleOverlap>& overlaps, std::span<const KnownShare> known) {
+                         const std::vector<SampleOverlap>& overlaps,
+                         std::span<const KnownShare> known_shares) {
   const ColumnRates& rates = rates_.columns[column];
   const Pace pace = rates_.pace(column);
   pieces_.clear();
@@ -119,32 +120,32 @@ void SampleSplit::gather(std::size_t column, const SampleBatch& batch, const Ord
     piece.weight = weight_of(piece, rates.rates, start, start + overlap.ns);
     const bool selected = groups_.owners()[work.path].selected;
     piece.inside = selected ? part_inside(start, start + std::max(0, overlap.ns), window_) : 0;
-    piece.known = column < kKnownColumns && work.is_known();
+    piece.bytes_known = column < kKnownColumns && work.is_known();
     if (work.at_most && column < kKnownColumns) {
       const std::uint32_t bound = column == kSharedDramRead ? work.read_units : work.written_units;
-      piece.most = bound * std::max(0.0, piece.ns) / static_cast<double>(work.end_ns - work.start_ns);
+      piece.max_units = bound * std::max(0.0, piece.ns) / static_cast<double>(work.end_ns - work.start_ns);
     }
-    for (const KnownShare& share : known) {
-      if (piece.known && share.work == overlap.work) piece.units = share.units[column];
+    for (const KnownShare& share : known_shares) {
+      if (piece.bytes_known && share.work == overlap.work) piece.known_units = share.units[column];
     }
     pieces_.push_back(piece);
   }
 }
 
-std::uint32_t SampleSplit::take_known(std::size_t column, const OrderedSample& sample) {
+std::uint32_t SampleSplit::subtract_known(std::size_t column, const OrderedSample& sample) {
   std::uint32_t left = sample.units[column];
   if (column >= kKnownColumns) return left;
-  const auto is_other = [](const Piece& piece) { return !piece.known && piece.ns > 0; };
+  const auto is_other = [](const Piece& piece) { return !piece.bytes_known && piece.ns > 0; };
   if (std::none_of(pieces_.begin(), pieces_.end(), is_other)) {
-    // Nothing else ran: the sample itself says what the known work moved.
+    // Nothing else ran: the sample itself says what the copies moved.
     for (Piece& piece : pieces_) {
-      if (piece.known) piece.weight = piece.units;
+      if (piece.bytes_known) piece.weight = piece.known_units;
     }
     return left;
   }
   for (const Piece& piece : pieces_) {
-    if (!piece.known) continue;
-    const std::uint32_t units = std::min(piece.units, left);
+    if (!piece.bytes_known) continue;
+    const std::uint32_t units = std::min(piece.known_units, left);
     left -= units;
     const double bytes = units * kUnit * piece.inside;
     give(column, piece, units);
@@ -153,7 +154,7 @@ std::uint32_t SampleSplit::take_known(std::size_t column, const OrderedSample& s
     sum.time_shared += bytes;
     for (double& replica : sum.replicas) replica += bytes;
   }
-  std::erase_if(pieces_, [](const Piece& piece) { return piece.known; });
+  std::erase_if(pieces_, [](const Piece& piece) { return piece.bytes_known; });
   return left;
 }
 
@@ -161,19 +162,19 @@ void SampleSplit::limit_weights(std::uint32_t units) {
   double others = 0;
   bool any = false;
   for (const Piece& piece : pieces_) {
-    any |= piece.most >= 0;
-    if (piece.most < 0) others += piece.weight;
+    any |= piece.max_units.has_value();
+    if (!piece.max_units) others += piece.weight;
   }
   if (!any || others <= 0) return;
   for (Piece& piece : pieces_) {
-    if (piece.most < 0 || piece.most >= units) continue;
-    // Its share of the sample is then `most`, beside the others alone.
-    piece.weight = std::min(piece.weight, others * piece.most / (units - piece.most));
+    if (!piece.max_units || *piece.max_units >= units) continue;
+    // Its share of the sample is then `max_units`, beside the others alone.
+    piece.weight = std::min(piece.weight, others * *piece.max_units / (units - *piece.max_units));
   }
 }
 
 void SampleSplit::split_sample(std::size_t column, const OrderedSample& sample, double background_units) {
-  const std::uint32_t units = take_known(column, sample);
+  const std::uint32_t units = subtract_known(column, sample);
   limit_weights(units);
   double all = 0, all_ns = 0;
   for (const Piece& piece : pieces_) {
@@ -181,7 +182,7 @@ void SampleSplit::split_sample(std::size_t column, const OrderedSample& sample, 
     all_ns += std::max(0.0, piece.ns);
   }
   if (all_ns <= 0) {
-    add_rest(column, sample, units);
+    add_unattributed(column, sample, units);
     return;
   }
   // All rates are 0: share by time.
@@ -206,7 +207,7 @@ void SampleSplit::add_bytes(std::size_t column, const OrderedSample& sample, std
     const std::uint64_t share = shares.until(last ? 1.0 : std::min(reached / all, 1.0));
     give(column, piece, share);
   }
-  add_rest(column, sample, shares.until(1.0));
+  add_unattributed(column, sample, shares.until(1.0));
 }
 
 bool SampleSplit::one_path() const noexcept {

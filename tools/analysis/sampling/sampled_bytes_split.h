@@ -5,12 +5,12 @@
 //   SampleBlock ─▶ SampleSplit::add ─▶ bytes by path and by owner; no unit of selected work is lost
 //                                  └─▶ the same for each replica: other rates, times and shapes
 //
-// Used by tools/analysis/sampling/sampled_bytes.h. Sums here are exclusive; sampled_bytes.cpp adds up the
-// tree of paths.
+// Sums here are exclusive; sampled_bytes.cpp adds up the tree of paths.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,9 +44,9 @@ class SampleSplit {
   };
 
   /// `rates` and `groups` must outlive the split. `groups` has numbered all work of the blocks.
-  /// Counts work in `window`, and bytes without work in `rest`.
+  /// Counts work in `window`, and bytes without work in `unattributed`.
   SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, const SampleWindow& window,
-              const SampleWindow& rest);
+              const SampleWindow& unattributed);
   void add(const SampleBlock& block);
 
   [[nodiscard]] const std::vector<Path>& paths() const noexcept { return paths_; }
@@ -63,9 +63,9 @@ class SampleSplit {
     double pace = 1;
     double weight = 0;
     double inside = 1;  // part of the overlap in the window; 0: the work is not selected
-    bool known = false;
-    std::uint32_t units = 0;  // known ones in this sample
-    double most = -1;         // at most that many; negative: no such bound
+    bool bytes_known = false;
+    std::uint32_t known_units = 0;    // in this sample
+    std::optional<double> max_units;  // upper bound of its bytes here; absent: none
   };
   void count(const SampleBlock& block);
   void split(std::size_t column, const SampleBlock& block);
@@ -73,10 +73,10 @@ class SampleSplit {
   void give(std::size_t column, const Piece& piece, std::uint64_t units);
   void split_sample(std::size_t column, const OrderedSample& sample, double background_units);
   void gather(std::size_t column, const SampleBatch& batch, const OrderedSample& sample,
-              const std::vector<SampleOverlap>& overlaps, std::span<const KnownShare> known);
-  /// Gives known work its units and removes it from pieces_. Returns what the sample has left.
-  std::uint32_t take_known(std::size_t column, const OrderedSample& sample);
-  /// Takes weight from pieces that would get more than they can have moved, if others ran too.
+              const std::vector<SampleOverlap>& overlaps, std::span<const KnownShare> known_shares);
+  /// Gives work of known bytes its units and removes it from pieces_. Returns the units that remain.
+  std::uint32_t subtract_known(std::size_t column, const OrderedSample& sample);
+  /// Lowers the weight of pieces that would get more than they can have moved, if others ran too.
   void limit_weights(std::uint32_t units);
   void add_bytes(std::size_t column, const OrderedSample& sample, std::uint32_t units, double background,
                  double all);
@@ -85,12 +85,12 @@ class SampleSplit {
   void perturb(const ColumnRates& rates, std::size_t replica, const OrderedSample& sample);
   [[nodiscard]] static double weight_of(const Piece& piece, const std::vector<double>& rates, TimeNs from,
                                         TimeNs to) noexcept;
-  void add_rest(std::size_t column, const OrderedSample& sample, std::uint64_t units);
+  void add_unattributed(std::size_t column, const OrderedSample& sample, std::uint64_t units);
   [[nodiscard]] bool one_path() const noexcept;
 
   const UnmixedRates& rates_;
   const WorkGroups& groups_;
-  SampleWindow window_, rest_window_;
+  SampleWindow window_, unattributed_window_;
   SampleSweep sweep_;
   std::vector<Piece> pieces_;
   std::vector<double> perturbed_;

@@ -10,7 +10,7 @@
 namespace rangefinder {
 namespace {
 
-// Fewer samples are too few to hold some back.
+// Fewer samples are too few to hold some out.
 constexpr std::size_t kMinSamples = 8 * kChunkSamples;
 constexpr int kRounds = 4;
 // Rates must predict better than this: without repetition they predict as well as time does.
@@ -33,7 +33,7 @@ std::vector<SampleBlock> every_nth(std::span<const SampleBlock> blocks, std::siz
   return some;
 }
 
-/// Finds the lag with the best fit, and accepts it only if the held-back samples confirm it.
+/// Finds the lag with the best fit, and accepts it only if the held-out samples confirm it.
 class LagSearch {
  public:
   LagSearch(const FitData& data, const RateFit& scale) : data_(data), scale_(scale) {}
@@ -54,7 +54,7 @@ class LagSearch {
       }
     }
     if (best == 0) return 0;
-    const double gain = 1 - error_at(best, SampleSet::held_back) / error_at(0, SampleSet::held_back);
+    const double gain = 1 - error_at(best, SampleSet::held_out) / error_at(0, SampleSet::held_out);
     return gain > kMinLagGain ? best : 0;
   }
 
@@ -69,7 +69,7 @@ class LagSearch {
   const RateFit& scale_;
 };
 
-/// The test of fitted rates on the held-back samples.
+/// The test of fitted rates on the held-out samples.
 struct Trial {
   bool valid = false;
   bool per_launch = false;
@@ -77,11 +77,11 @@ struct Trial {
   double ratio = 1;
 };
 
-/// Fits at the lag and compares the prediction of held-back samples, by the noise of `scale`.
-double held_back_error(const FitData& data, TimeNs lag_ns, const RateFit& scale) {
+/// Fits at the lag and compares the prediction of held-out samples, by the noise of `scale`.
+double held_out_error(const FitData& data, TimeNs lag_ns, const RateFit& scale) {
   const std::vector<double> shared = time_shared_rates(data, SampleSet::fitted, lag_ns);
   const RateFit fit = fit_rates(data, SampleSet::fitted, lag_ns, shared, kRounds);
-  return prediction_error(data, SampleSet::held_back, lag_ns, fit.rates, scale);
+  return prediction_error(data, SampleSet::held_out, lag_ns, fit.rates, scale);
 }
 
 Trial try_unmixing(const FitData& data, std::span<const double> mean_durations) {
@@ -92,14 +92,14 @@ Trial try_unmixing(const FitData& data, std::span<const double> mean_durations) 
   const std::vector<SampleBlock> some = every_nth(data.blocks, kLagBlocks);
   const FitData lag_data{some, data.groups, data.background, data.column, data.pace};
   const TimeNs lag_ns = LagSearch(lag_data, fit).find();
-  const double time_shared_error = prediction_error(data, SampleSet::held_back, 0, shared, fit);
+  const double time_shared_error = prediction_error(data, SampleSet::held_out, 0, shared, fit);
   if (time_shared_error <= 0) return {};
 
-  const double per_ns = lag_ns == 0 ? prediction_error(data, SampleSet::held_back, 0, fit.rates, fit)
-                                    : held_back_error(data, lag_ns, fit);
+  const double per_ns = lag_ns == 0 ? prediction_error(data, SampleSet::held_out, 0, fit.rates, fit)
+                                    : held_out_error(data, lag_ns, fit);
   FitData by_launch = data;
   by_launch.pace = Pace(mean_durations);
-  const double per_launch = held_back_error(by_launch, lag_ns, fit);
+  const double per_launch = held_out_error(by_launch, lag_ns, fit);
   const bool better = per_launch < (1 - kMinPaceGain) * per_ns;
   return {true, better, lag_ns, (better ? per_launch : per_ns) / time_shared_error};
 }
@@ -222,7 +222,7 @@ std::size_t samples_with_work(const FitData& data) {
 ColumnRates column_rates(FitData data, std::span<const double> mean_durations) {
   ColumnRates column;
   const Trial trial = samples_with_work(data) < kMinSamples ? Trial{} : try_unmixing(data, mean_durations);
-  if (trial.valid) column.held_back_ratio = trial.ratio;
+  if (trial.valid) column.held_out_ratio = trial.ratio;
   column.unmixed = trial.valid && trial.ratio < kMaxErrorRatio;
   if (!column.unmixed) {
     column.rates.assign(2 * data.groups, 1.0);

@@ -4,15 +4,15 @@
 //
 //   a sample's bytes = sum over the work in it of overlap times the byte rate of its group
 //
-// The large device copies' bytes are known and subtracted first (known_traffic.h). A rate is per ns, or per
-// part of a launch (Pace), whichever predicts better: launches that compete for bandwidth take longer for the
-// same bytes.
+// The bytes of large device copies are known: they are subtracted first (known_traffic.h). A rate is per ns,
+// or per part of a launch (Pace), whichever predicts better: launches that compete for bandwidth take longer
+// for the same bytes.
 //
 // A group is all work with one expected rate: one path, kernel and launch configuration. Repeated groups
 // share samples in different proportions each time. So non-negative least squares over all samples separates
 // their rates, although no sample holds one group alone. Each column (DRAM read, DRAM written, L2) has its
 // own rates and its own lag between the records' times and its bytes. Both are used only if they predict
-// samples held back from the fit better than sharing by time. Otherwise all `rates` are equal, which shares
+// samples held out from the fit better than sharing by time. Otherwise all `rates` are equal, which shares
 // by time.
 //
 // `replicas` are other rates that fit about as well. The spread of the bytes attributed with them is the
@@ -38,10 +38,10 @@ inline constexpr std::size_t kReplicas = kDrawnReplicas + 1;
 
 struct ColumnRates {
   bool unmixed = false;
-  bool per_launch = false;                ///< rates are of a launch of mean duration (Pace), not of time
-  std::optional<double> held_back_ratio;  ///< squared error, unmixed / time-shared; absent: unknown
-  std::int32_t lag_ns = 0;                ///< to add to the samples' times
-  std::vector<double> rates;              ///< units per ns, at head_of() and tail_of() each group
+  bool per_launch = false;               ///< rates are of a launch of mean duration (Pace), not of time
+  std::optional<double> held_out_ratio;  ///< squared error, unmixed / time-shared; absent: unknown
+  std::int32_t lag_ns = 0;               ///< to add to the samples' times
+  std::vector<double> rates;             ///< units per ns, at head_of() and tail_of() each group
   std::array<std::vector<double>, kReplicas> replicas;
   NoiseModel noise;
 };

@@ -6,9 +6,9 @@
 namespace rangefinder {
 
 void append_blocks(std::vector<SampleBlock>& blocks, const SampleBatch& batch,
-                   std::span<const KnownShare> known) {
+                   std::span<const KnownShare> known_shares) {
   std::vector<std::uint32_t> running;  // sorted by start: work so far that may overlap the next block
-  auto share = known.begin();
+  auto share = known_shares.begin();
   std::size_t next = 0;
   for (std::size_t first = 0; first < batch.samples.size(); first += kBlockSamples) {
     const auto part = batch.samples.subspan(first, std::min(kBlockSamples, batch.samples.size() - first));
@@ -21,11 +21,11 @@ void append_blocks(std::vector<SampleBlock>& blocks, const SampleBatch& batch,
     block.gpu = batch.gpu;
     block.samples.assign(part.begin(), part.end());
     for (const std::uint32_t i : running) block.work.push_back(batch.work[i]);
-    for (; share != known.end() && share->sample < first + part.size(); ++share) {
+    for (; share != known_shares.end() && share->sample < first + part.size(); ++share) {
       // Known work overlaps its sample, so it is one of the block's.
       const auto place = std::lower_bound(running.begin(), running.end(), share->work) - running.begin();
-      block.known.push_back({static_cast<std::uint32_t>(share->sample - first),
-                             static_cast<std::uint32_t>(place), share->units});
+      block.known_shares.push_back({static_cast<std::uint32_t>(share->sample - first),
+                                    static_cast<std::uint32_t>(place), share->units});
     }
   }
 }

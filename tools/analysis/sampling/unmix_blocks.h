@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples and work of a stretch of time, kept for several passes, and the rows to fit.
+// Samples and work in blocks of time, kept in memory for several passes, and the rows to fit.
 //
 //   SampleBatch ─▶ append_blocks ─▶ SampleBlock, kBlockSamples each
 //   SampleBlock ─▶ UnmixRows::run ─▶ one row per sample: the groups that overlap it, and for how long
@@ -26,14 +26,14 @@ inline constexpr std::size_t kBlockSamples = 256;
 struct SampleBlock {
   std::uint32_t gpu = 0;
   std::vector<OrderedSample> samples;
-  std::vector<OrderedWork> work;  ///< all work within kSampleReachNs of the samples
-  std::vector<KnownShare> known;  ///< what known work moved, by sample; positions in this block
+  std::vector<OrderedWork> work;         ///< all work within kSampleReachNs of the samples
+  std::vector<KnownShare> known_shares;  ///< bytes of known copies, by sample; positions in this block
   [[nodiscard]] SampleBatch batch() const noexcept { return {gpu, samples, work}; }
 };
 
-/// Cuts a batch into blocks and adds them. `known`: of the batch, by sample.
+/// Cuts a batch into blocks and adds them. `known_shares`: of the batch, by sample.
 void append_blocks(std::vector<SampleBlock>& blocks, const SampleBatch& batch,
-                   std::span<const KnownShare> known = {});
+                   std::span<const KnownShare> known_shares = {});
 
 /// Units per ns that move on a GPU at any time, independent of the work; by GPU and column.
 class BackgroundRates {
@@ -75,7 +75,7 @@ inline double RowEntry::units(std::span<const double> rates) const noexcept {
 struct UnmixRow {
   const OrderedSample& sample;
   std::span<const RowEntry> entries;  ///< one per group
-  double units = 0;                   ///< of the column, without those of known work
+  double units = 0;                   ///< of the column, without known bytes
 };
 
 /// How much of a launch's bytes a nanosecond of it has. Beside other work a launch takes longer and moves its
@@ -100,13 +100,13 @@ class UnmixRows {
   template <typename OnRow>
   void run(const SampleBlock& block, std::size_t column, TimeNs lag_ns, const Pace& pace, OnRow&& on_row) {
     const SampleBatch batch = block.batch();
-    auto known = block.known.begin();
+    auto share = block.known_shares.begin();
     sweep_.run(batch, lag_ns, 0,
                [&](const OrderedSample& sample, const std::vector<SampleOverlap>& overlaps) {
                  double units = sample.units[column];
                  const auto number = static_cast<std::uint32_t>(&sample - block.samples.data());
-                 for (; known != block.known.end() && known->sample <= number; ++known) {
-                   if (column < kKnownColumns && known->sample == number) units -= known->units[column];
+                 for (; share != block.known_shares.end() && share->sample <= number; ++share) {
+                   if (column < kKnownColumns && share->sample == number) units -= share->units[column];
                  }
                  entries_.clear();
                  const TimeNs start = sample.start_ns + lag_ns, end = start + sample.length_ns;

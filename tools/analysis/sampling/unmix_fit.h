@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fits the rates of one column at one lag, and tests them on held-back samples against sharing by time.
+// Fits the rates of one column at one lag, and tests them on held-out samples against sharing by time.
 //
-//   blocks ─▶ time_shared_rates ─▶ fit_rates ─▶ prediction_error on the held-back samples
+//   blocks ─▶ time_shared_rates ─▶ fit_rates ─▶ prediction_error on the held-out samples
 //
-// Every fifth chunk of kChunkSamples samples is held back. Single samples would not do: neighbours in time
+// Every fifth chunk of kChunkSamples samples is held out. Single samples would not do: neighbours in time
 // are too similar. unmix.cpp makes the decisions.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace rangefinder {
 
 inline constexpr std::size_t kChunkSamples = 64;
 
-enum class SampleSet : std::uint8_t { all, fitted, held_back };
+enum class SampleSet : std::uint8_t { all, fitted, held_out };
 
 /// The input of a fit: one column of the blocks.
 struct FitData {
@@ -48,8 +48,8 @@ void for_each_row(const FitData& data, SampleSet set, TimeNs lag_ns, OnRow&& on_
     rows.run(block, data.column, lag_ns, data.pace, [&](const UnmixRow& row) {
       const auto i = static_cast<std::size_t>(&row.sample - block.samples.data());
       const std::size_t chunk = b * (kBlockSamples / kChunkSamples) + i / kChunkSamples;
-      const bool held_back = chunk % 5 == 2;
-      if (set != SampleSet::all && held_back != (set == SampleSet::held_back)) return;
+      const bool held_out = chunk % 5 == 2;
+      if (set != SampleSet::all && held_out != (set == SampleSet::held_out)) return;
       on_row(row, row.units - background * row.sample.length_ns, chunk);
     });
   }

@@ -7,7 +7,7 @@
 //                     ├─▶ render_csv       plain numbers (ns, bytes), keys as titles
 //                     └─▶ render_rows      JSON objects, plain numbers, empty cells omitted
 //
-// A cell holds a number or a text, and its column has the unit. Only the renderers format it as "48.1 ms".
+// A cell has a number or a text, and its column the unit. Only the renderers format it as "48.1 ms".
 // A section makes all its tables once; each table and column says which outputs show it. Does not depend on
 // traces.
 #pragma once

@@ -44,7 +44,7 @@ class IdentityCheck final : public TraceCheck {
   void finish(const TraceFacts& facts) override {
     if (!facts.whole) return;
     for (const std::uint32_t gpu : used_gpus_) {
-      if (known_[kGpus].count(gpu) == 0) {
+      if (defined_[kGpus].count(gpu) == 0) {
         problems_.add_at(facts.folder, "unknown-id",
                          "no line describes gpu " + std::to_string(gpu) + ", which other lines use");
       }
@@ -59,8 +59,8 @@ class IdentityCheck final : public TraceCheck {
     text_.clear();
     write_line(text_, record);
     const std::size_t content = std::hash<std::string>{}(text_);
-    const auto [known, is_new] = known_[table].emplace(id, content);
-    if (!is_new && known->second != content) {
+    const auto [at, is_new] = defined_[table].emplace(id, content);
+    if (!is_new && at->second != content) {
       problems_.add("duplicate-id", std::string(kTableNames[table]) + " " + std::to_string(id) +
                                         " was defined before with different content");
     }
@@ -144,8 +144,8 @@ class IdentityCheck final : public TraceCheck {
   }
 
   std::array<std::unordered_set<std::uint64_t>, kTables> in_segment_;
-  std::array<std::unordered_map<std::uint64_t, std::size_t>, kTables> known_;  // id to hash of its line
-  std::unordered_map<std::uint32_t, std::size_t> metrics_;                     // number of metrics by set
+  std::array<std::unordered_map<std::uint64_t, std::size_t>, kTables> defined_;  // id to hash of its line
+  std::unordered_map<std::uint32_t, std::size_t> metrics_;                       // number of metrics by set
   std::set<std::uint32_t> used_gpus_;
   std::string text_;
 };

@@ -24,10 +24,10 @@ class LaunchCheck final : public TraceCheck {
     // In the trace of a killed program, missing lines may just not have been written yet.
     if (!facts.whole || !facts.is_final || facts.lines_lost()) return;
     end_ids();
-    if (const std::uint64_t known = facts.lost(Loss::record_without_launch); orphans_ > known) {
+    if (const std::uint64_t counted = facts.lost(Loss::record_without_launch); orphans_ > counted) {
       problems_.add_at(facts.folder, "correlation",
                        std::to_string(orphans_) + " GPU records have no launch (one has correlation " +
-                           std::to_string(orphan_) + "), the ledger counts " + std::to_string(known));
+                           std::to_string(orphan_) + "), the ledger counts " + std::to_string(counted));
     }
     check_exact_kernels(facts);
     if (orphans_ == 0) check_recorded(facts);
@@ -38,7 +38,7 @@ class LaunchCheck final : public TraceCheck {
   // The other tool may have ended CUPTI, which then counts ids from 1 again. No work after a gap was launched
   // before it.
   void check(const GapRecord&) { end_ids(); }
-  /// Adds up what is known of the ids so far, and forgets them.
+  /// Adds up the counts of the ids so far, and drops the ids.
   void end_ids() {
     for (const auto& [correlation, records] : waiting_) {
       if (launched_.contains(correlation)) continue;
@@ -52,9 +52,9 @@ class LaunchCheck final : public TraceCheck {
 
   void check(const LaunchRecord& launch) {
     plain_.insert(launch.correlation);
-    take(launch);
+    add_launch(launch);
   }
-  void take(const LaunchRecord& launch) {
+  void add_launch(const LaunchRecord& launch) {
     use_range(launch.host.range);
     if (!launched_.insert(launch.correlation)) {
       problems_.add("correlation", "a second launch with correlation " + std::to_string(launch.correlation));
@@ -62,7 +62,7 @@ class LaunchCheck final : public TraceCheck {
   }
   void check(const ExactRecord& exact) {
     if (exact.is_counter_range) return use_range(exact.launch.host.range);  // no launch
-    take(exact.launch);
+    add_launch(exact.launch);
     const std::uint32_t correlation = exact.launch.correlation;
     if (exact.kind == WorkKind::kernel && waiting_.count(correlation) == 0) unrecorded_.insert(correlation);
   }
@@ -151,9 +151,9 @@ class CounterRangeCheck final : public TraceCheck {
     const auto* const exact = std::get_if<ExactRecord>(&line);
     if (exact == nullptr || exact->counter_range == 0) return;
     if (exact->is_counter_range) {
-      take_range(*exact);
+      describe(*exact);
     } else {
-      take_launch(*exact);
+      count_launch(*exact);
     }
   }
 
@@ -181,7 +181,7 @@ class CounterRangeCheck final : public TraceCheck {
     }
   };
 
-  void take_range(const ExactRecord& exact) {
+  void describe(const ExactRecord& exact) {
     const std::uint64_t number = exact.counter_range;
     if (exact.kernels > exact.launches) {
       problems_.add("exact", "counter range " + std::to_string(number) + " has more kernels than launches");
@@ -198,7 +198,7 @@ class CounterRangeCheck final : public TraceCheck {
     settle(number, range);
   }
 
-  void take_launch(const ExactRecord& exact) {
+  void count_launch(const ExactRecord& exact) {
     if (settled_.contains(exact.counter_range)) {
       problems_.add("exact", "counter range " + std::to_string(exact.counter_range) +
                                  " has more launches than its line counts");

@@ -112,9 +112,9 @@ class PlacementCheck final : public TraceCheck {
       compare({host.start_ns, host.end_ns, host.thread, host.path, false, false}, closed);
       return;
     }
-    const auto known = open_.find(host.range);
-    if (known == open_.end() && open_.size() >= kMaxOpen) return;
-    Open& open = known == open_.end() ? open_[host.range] : known->second;
+    const auto at = open_.find(host.range);
+    if (at == open_.end() && open_.size() >= kMaxOpen) return;
+    Open& open = at == open_.end() ? open_[host.range] : at->second;
     if (open.first_ns == INT64_MAX) open.thread = host.thread, open.path = host.path;
     open.first_ns = std::min(open.first_ns, host.start_ns);
     open.last_ns = std::max(open.last_ns, host.end_ns);
@@ -160,7 +160,7 @@ class PlacementCheck final : public TraceCheck {
 
 /// Checks that push/pop ranges of a thread and a domain are nested or disjoint. A range's line is written
 /// when it closes, after the ranges in it, which are then dropped. Memory: up to kMaxKept closed ranges
-/// without a known parent per thread and domain, for up to kMaxStacks of those.
+/// whose parent is still open, per thread and domain, for up to kMaxStacks of those.
 class NestingCheck final : public TraceCheck {
  public:
   using TraceCheck::TraceCheck;
@@ -170,10 +170,10 @@ class NestingCheck final : public TraceCheck {
     if (range == nullptr || range->name != 0) return;  // start/end ranges need not nest
     if (range->end_ns != kNoTime && range->end_ns < range->start_ns) return;  // TimeCheck reports it
     const std::pair key{range->thread, range->domain};
-    const auto known = closed_.find(key);
-    if (known == closed_.end() && closed_.size() >= kMaxStacks) return;
-    std::vector<Closed>& closed = known == closed_.end() ? closed_[key] : known->second;
-    take({range->start_ns, range->end_ns == kNoTime ? INT64_MAX : range->end_ns, range->id}, closed);
+    const auto at = closed_.find(key);
+    if (at == closed_.end() && closed_.size() >= kMaxStacks) return;
+    std::vector<Closed>& closed = at == closed_.end() ? closed_[key] : at->second;
+    close({range->start_ns, range->end_ns == kNoTime ? INT64_MAX : range->end_ns, range->id}, closed);
   }
 
  private:
@@ -184,7 +184,7 @@ class NestingCheck final : public TraceCheck {
     std::uint64_t id;
   };
 
-  void take(const Closed& range, std::vector<Closed>& closed) {
+  void close(const Closed& range, std::vector<Closed>& closed) {
     if (!closed.empty() && range.end_ns < closed.back().end_ns) {  // lines are not in closing order
       const Closed& other = closed.back();
       if (range.start_ns < other.start_ns && range.end_ns > other.start_ns) cross(range, other);

@@ -31,12 +31,12 @@ void SalvageLedger::add(const Line& line) {
     if (count == lines_.end()) count = lines_.emplace(kind, 0).first;
     ++count->second;
   }
-  std::visit([this](const auto& record) { take(record); }, line);
+  std::visit([this](const auto& record) { count(record); }, line);
   fold_.add(line);
 }
 
-void SalvageLedger::take(const LaunchRecord& launch) {
-  take_host(launch.host);
+void SalvageLedger::count(const LaunchRecord& launch) {
+  count_host(launch.host);
   if (launch.result != 0) return;  // a failed call launches nothing
   const auto thread = capturing_.find(launch.host.thread);
   const bool captured = thread != capturing_.end() && thread->second != 0;
@@ -44,8 +44,8 @@ void SalvageLedger::take(const LaunchRecord& launch) {
   all_launched_.insert(launch.correlation);
 }
 
-void SalvageLedger::take(const ExactRecord& exact) {
-  take_host(exact.launch.host);
+void SalvageLedger::count(const ExactRecord& exact) {
+  count_host(exact.launch.host);
   if (exact.is_counter_range) {
     counter_ranges_[exact.counter_range].described += std::uint64_t{exact.launches} + 1;
     return;
@@ -56,12 +56,12 @@ void SalvageLedger::take(const ExactRecord& exact) {
   if (exact.counter_range != 0) ++counter_ranges_[exact.counter_range].launches;
 }
 
-void SalvageLedger::take(const KernelRecord& record) {
+void SalvageLedger::count(const KernelRecord& record) {
   kernel_records_.insert(record.work.correlation);
-  take_work(record.work);
+  count_work(record.work);
 }
 
-void SalvageLedger::take_work(const GpuWork& work) {
+void SalvageLedger::count_work(const GpuWork& work) {
   use_range(work.range);
   recorded_.insert(work.correlation);
   if (!all_launched_.contains(work.correlation)) ++waiting_[work.correlation];
@@ -69,19 +69,19 @@ void SalvageLedger::take_work(const GpuWork& work) {
   last_ns_ = std::max(last_ns_, work.end_ns);
 }
 
-void SalvageLedger::take_host(const HostWork& host) {
+void SalvageLedger::count_host(const HostWork& host) {
   use_range(host.range);
   last_ns_ = std::max(last_ns_, host.end_ns);
 }
 
-void SalvageLedger::take(const RangeRecord& range) {
+void SalvageLedger::count(const RangeRecord& range) {
   open_ranges_.erase(range.id);
   ranges_.insert(range.id);
   last_ns_ = std::max({last_ns_, range.start_ns, range.end_ns});
 }
 
-void SalvageLedger::take(const CaptureRecord& capture) {
-  take_host(capture.host);
+void SalvageLedger::count(const CaptureRecord& capture) {
+  count_host(capture.host);
   std::uint32_t& open = capturing_[capture.host.thread];
   if (capture.step == CaptureStep::begin) {
     ++open;
@@ -90,7 +90,7 @@ void SalvageLedger::take(const CaptureRecord& capture) {
   }
 }
 
-void SalvageLedger::take(const FlushRecord& flush) {
+void SalvageLedger::count(const FlushRecord& flush) {
   loss_ = flush.loss;
   last_ns_ = std::max(last_ns_, flush.at_ns);
 }

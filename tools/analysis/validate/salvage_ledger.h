@@ -40,19 +40,19 @@ class SalvageLedger {
   static constexpr std::size_t kKinds = 4;  // of WorkKind
 
   template <typename Record>
-  void take(const Record& record) {
-    if constexpr (requires { record.work; }) take_work(record.work);
-    if constexpr (requires { record.host.start_ns; }) take_host(record.host);
+  void count(const Record& record) {
+    if constexpr (requires { record.work; }) count_work(record.work);
+    if constexpr (requires { record.host.start_ns; }) count_host(record.host);
   }
-  void take(const LaunchRecord& launch);
-  void take(const ExactRecord& exact);
-  void take(const KernelRecord& record);
-  void take(const RangeRecord& range);
-  void take(const CaptureRecord& capture);
-  void take(const MarkRecord& record) { use_range(record.range); }
-  void take(const FlushRecord& flush);
-  void take_host(const HostWork& host);
-  void take_work(const GpuWork& work);
+  void count(const LaunchRecord& launch);
+  void count(const ExactRecord& exact);
+  void count(const KernelRecord& record);
+  void count(const RangeRecord& range);
+  void count(const CaptureRecord& capture);
+  void count(const MarkRecord& record) { use_range(record.range); }
+  void count(const FlushRecord& flush);
+  void count_host(const HostWork& host);
+  void count_work(const GpuWork& work);
   void use_range(std::uint64_t range);
   [[nodiscard]] std::uint64_t open_counter_ranges() const;
 

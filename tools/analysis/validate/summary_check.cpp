@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 using Values = std::map<std::string, std::uint64_t>;
-using Rows = std::map<std::string, Values>;  // by path or kernel name
+using ValuesByName = std::map<std::string, Values>;  // by path or kernel name
 
 constexpr std::array kModuleFields{"calls",         "kernels",         "gpu_ns",           "gpu_ns_exclusive",
                                    "host_ns",       "dram_read_bytes", "dram_write_bytes", "l2_bytes",
@@ -33,7 +33,8 @@ constexpr std::array kByteColumns{kSampleDramRead, kSampleDramWrite, kSampleL2};
 
 /// Adds up rows with equal names: two domains may have ranges with the same path text.
 template <typename Object>
-void add_row(Rows& rows, const std::string& name, const Object& row, std::span<const char* const> fields) {
+void add_row(ValuesByName& rows, const std::string& name, const Object& row,
+             std::span<const char* const> fields) {
   Values& values = rows[name];
   const auto source = row.find("bytes_source");
   const bool sampled = source != row.end() && *source == "sampled";
@@ -51,7 +52,7 @@ void add_row(Rows& rows, const std::string& name, const Object& row, std::span<c
   }
 }
 
-void add_rows(Rows& rows, const json& list, const char* key, std::span<const char* const> fields) {
+void add_rows(ValuesByName& rows, const json& list, const char* key, std::span<const char* const> fields) {
   if (!list.is_array()) return;
   for (const json& row : list) {
     const auto name = row.is_object() ? row.find(key) : row.end();
@@ -76,8 +77,8 @@ void compare_values(const std::string& file, const std::string& name, const Valu
   }
 }
 
-void compare_rows(const std::string& file, const char* what, const Rows& reported, const Rows& found,
-                  ProblemLog& problems) {
+void compare_rows(const std::string& file, const char* what, const ValuesByName& reported,
+                  const ValuesByName& found, ProblemLog& problems) {
   for (const auto& [name, values] : found) {
     const auto it = reported.find(name);
     if (it == reported.end()) {
@@ -97,7 +98,7 @@ void compare_rows(const std::string& file, const char* what, const Rows& reporte
 
 void compare_modules(const std::string& file, const TraceTotals& trace, const json& summary,
                      ProblemLog& problems) {
-  Rows reported, found;
+  ValuesByName reported, found;
   add_rows(reported, summary.value("modules", json::array()), "path", kModuleFields);
   if (const auto outside = summary.find("outside"); outside != summary.end() && outside->is_object()) {
     add_row(reported, "(outside of any range)", *outside, kModuleFields);
@@ -113,7 +114,7 @@ void compare_modules(const std::string& file, const TraceTotals& trace, const js
 
 void compare_kernels(const std::string& file, const TraceTotals& trace, const json& summary,
                      ProblemLog& problems) {
-  Rows reported, found;
+  ValuesByName reported, found;
   add_rows(reported, summary.value("kernels", json::array()), "name", kKernelFields);
   const RowValues values(trace);
   for (const KernelTotals& row : trace.totals.kernels()) {
@@ -141,7 +142,7 @@ std::string copy_name(const Object& row) {
 
 void compare_copies(const std::string& file, const TraceTotals& trace, const json& summary,
                     ProblemLog& problems) {
-  Rows reported, found;
+  ValuesByName reported, found;
   if (const auto list = summary.find("memcpy"); list != summary.end() && list->is_array()) {
     for (const json& row : *list) {
       if (row.is_object()) add_row(reported, copy_name(row), row, kCopyFields);
@@ -168,7 +169,7 @@ void compare_loss(const std::string& file, const TraceTotals& trace, const json&
   compare_values(file, "loss", reported, found, problems);
 }
 
-/// Exact mode only: the truth of samples is known only after their attribution.
+/// Exact mode only: the truth of samples exists only after their attribution.
 void compare_truth(const TraceTotals& trace, ProblemLog& problems) {
   const CopyTruth& found = trace.totals.truth();
   if (!trace.end || (trace.samples_lines != 0 && found.copies == 0)) return;

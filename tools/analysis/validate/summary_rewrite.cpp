@@ -11,7 +11,7 @@
 
 #include "tools/analysis/findings/findings.h"
 #include "tools/analysis/queries/rows_json.h"
-#include "tools/analysis/report/opening.h"
+#include "tools/analysis/report/run_summary.h"
 
 namespace rangefinder {
 namespace fs = std::filesystem;
@@ -96,7 +96,7 @@ bool was_sampled(const OrderedJson& summary) {
   return requested || summary.contains("samples");
 }
 
-std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeOpening& see) {
+std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeRunSummary& see) {
   const fs::path file = folder / "summary.json";
   std::ifstream stream(file);
   OrderedJson summary = OrderedJson::parse(stream, nullptr, false);
@@ -108,16 +108,16 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeO
            std::string(was_sampled(summary) ? ", and sampled bytes are those of the last live summary" : "") +
            "; `rangefinder report` computes them";
   }
-  WholeTrace whole(traces.front(), OpeningReader::kColumns);
+  WholeTrace whole(traces.front(), RunSummaryReader::kColumns);
   const TraceTotals& trace = whole.totals();
-  const Opening opening = opening_of(whole);
-  if (see) see(trace, opening);
+  const RunSummary run = run_summary_of(whole);
+  if (see) see(trace, run);
   const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
   if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0) {
     if (!was_sampled(summary)) return {};
     return "the trace is not complete, so bytes are those of the last live summary";
   }
-  summary["findings"] = findings_json(opening.findings);
+  summary["findings"] = findings_json(run.findings);
   if (whole.values().sampled() != nullptr) {
     const WholeTrace::Recorded recorded(whole);  // as in the rest of the summary
     put_samples(summary, recorded.totals, recorded.values);
@@ -129,7 +129,7 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeO
 
 }  // namespace
 
-std::string complete_summary(const fs::path& folder, std::uint64_t max_bytes, const SeeOpening& see) {
+std::string complete_summary(const fs::path& folder, std::uint64_t max_bytes, const SeeRunSummary& see) {
   try {
     return complete(folder, max_bytes, see);
   } catch (const std::exception& error) {

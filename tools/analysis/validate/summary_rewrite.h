@@ -6,8 +6,8 @@
 //   trace beside it ─▶ WholeTrace, read once ───┴▶ summary.json: findings
 //                                                   if sampled: modules, outside, kernels, samples, truth
 //
-// Findings name modules as reports show them, modules are those that were recorded.
-// Leaves the file unchanged if the trace does not have all lines that the summary counts.
+// Findings name modules as reports show them; the modules are those as recorded. Leaves the file unchanged if
+// the trace does not have all lines that the summary counts.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace rangefinder {
 inline constexpr std::uint64_t kMaxBytesToRead = 1'000'000'000;
 
 struct TraceTotals;
-struct Opening;
+struct RunSummary;
 
-using SeeOpening = std::function<void(const TraceTotals&, const Opening&)>;
+using SeeRunSummary = std::function<void(const TraceTotals&, const RunSummary&)>;
 
 /// Returns the reason if something was not completed, otherwise "". `see` gets the trace that was read for
 /// it. Never throws because of file contents.
 [[nodiscard]] std::string complete_summary(const std::filesystem::path& folder,
                                            std::uint64_t max_bytes = kMaxBytesToRead,
-                                           const SeeOpening& see = {});
+                                           const SeeRunSummary& see = {});
 
 }  // namespace rangefinder

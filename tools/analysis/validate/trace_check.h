@@ -28,7 +28,7 @@ using CountsByCause = std::array<std::uint64_t, kLossCauses.size()>;
                      [&](Loss cause) { return loss[static_cast<std::size_t>(cause)] != 0; });
 }
 
-/// Facts that are known after all lines were read.
+/// Facts about a trace after its last line.
 struct TraceFacts {
   std::string folder;
   bool whole = true;      ///< false: a single segment that the user named

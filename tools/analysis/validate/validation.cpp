@@ -54,7 +54,7 @@ class Validator {
     for (const auto& check : checks_) check->finish(facts_);
     return facts_;
   }
-  /// The first line is not in this format, so the rest was not checked.
+  /// The first line is not in this format, so other lines were not checked.
   [[nodiscard]] bool foreign() const noexcept { return foreign_; }
   [[nodiscard]] SummaryCheck& summary() noexcept { return summary_; }
 

@@ -22,7 +22,7 @@ struct Validation {
   std::uint64_t lines = 0;
   ProblemLog problems;
   std::vector<std::string> notes;   ///< worth knowing, but no problems
-  std::uint64_t missing_lines = 0;  ///< event lines that were on disk, if their number is known
+  std::uint64_t missing_lines = 0;  ///< event lines that were on disk, as far as counted
   /// Lines are missing that were on disk: more than a killed program leaves unwritten.
   [[nodiscard]] bool incomplete() const;
   [[nodiscard]] bool valid() const noexcept { return problems.count() == 0; }

@@ -12,7 +12,7 @@
 #include "tools/analysis/diff/kernel_comparison.h"
 #include "tools/analysis/model/missing.h"
 #include "tools/analysis/model/read_progress.h"
-#include "tools/analysis/report/opening.h"
+#include "tools/analysis/report/run_summary.h"
 #include "tools/analysis/report/section_kinds.h"
 #include "tools/analysis/validate/summary_rewrite.h"
 #include "tools/analysis/validate/validation.h"
@@ -91,14 +91,14 @@ TEST_CASE("the summary, the findings and what `run` shows of a trace take one re
     const test::TemporaryFolder copy;
     std::filesystem::copy(golden(recording), copy.path(), std::filesystem::copy_options::recursive);
     test::write_file(copy.path() / "summary.json", "{}");
-    std::string opening;
+    std::string text;
 
     check_once(copy.path(), [&] {
       static_cast<void>(complete_summary(
           copy.path(), kMaxBytesToRead,
-          [&](const auto& trace, const auto& of) { opening = opening_text(trace, of, {}); }));
+          [&](const auto& trace, const auto& of) { text = run_summary_text(trace, of, {}); }));
     });
-    CHECK_FALSE(opening.empty());
+    CHECK_FALSE(text.empty());
   }
 }
 

@@ -37,7 +37,7 @@ struct LaunchTable {
   }
   std::vector<LaunchRecord> rows(const ColumnTable<LaunchRow>& of, Columns wanted) {
     std::vector<LaunchRecord> out;
-    ColumnTable<LaunchRow>::Rows all(of, wanted, names);
+    ColumnTable<LaunchRow>::RowReader all(of, wanted, names);
     for (std::size_t i = 0; i < of.size(); ++i) out.push_back(all.next().launch);
     return out;
   }
@@ -150,7 +150,7 @@ TEST_CASE("times that are unknown, negative or open stay so") {
   ColumnMemory memory;
   const ColumnTable<RangeRow> packed = table.packed(kAllRange, memory);
 
-  ColumnTable<RangeRow>::Rows rows(packed, kAllRange, names);
+  ColumnTable<RangeRow>::RowReader rows(packed, kAllRange, names);
   for (const RangeRecord& expected : put) {
     const RangeRecord& range = rows.next().range;
     CHECK(range.start_ns == expected.start_ns);
@@ -172,7 +172,7 @@ TEST_CASE("a range whose path is no level has no name of its own") {
     table.add(row, [](std::string_view) { return 0U; });
   }
 
-  ColumnTable<RangeRow>::Rows rows(table, kAllRange, names);
+  ColumnTable<RangeRow>::RowReader rows(table, kAllRange, names);
   const RangeRecord omitted = rows.next().range, level = rows.next().range, none = rows.next().range;
 
   CHECK((omitted.path == 1 && omitted.name == ShownPaths::kUnnamed));

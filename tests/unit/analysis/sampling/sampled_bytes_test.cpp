@@ -75,7 +75,7 @@ TEST_CASE("a light kernel beside heavy ones: time sharing is 5 times too high, u
 
   CHECK(time_shared_read(trace, 3) > 5 * truth);
   CHECK(totals.sharing[kSharedDramRead].method == SharingMethod::unmixed);
-  CHECK(*totals.sharing[kSharedDramRead].held_back_ratio < 0.5);
+  CHECK(*totals.sharing[kSharedDramRead].held_out_ratio < 0.5);
   CHECK(off_by(light->inclusive[kSharedDramRead].bytes, truth) < 0.15);
   CHECK(off_by(totals.find(2)->inclusive[kSharedDramRead].bytes, trace.exclusive.at(2)[kSharedDramRead]) <
         0.01);
@@ -115,7 +115,7 @@ TEST_CASE("without repetition bytes are shared by time, and the error is larger"
   const SampledTotals totals = sampled_totals(trace.lines);
 
   CHECK(totals.sharing[kSharedDramRead].method == SharingMethod::time_shared);
-  CHECK(totals.sharing[kSharedDramRead].held_back_ratio);
+  CHECK(totals.sharing[kSharedDramRead].held_out_ratio);
   CHECK(exclusive_sum(totals, 0) == static_cast<std::uint64_t>(trace.sampled[0]));
   CHECK(static_cast<double>(totals.find(2)->exclusive[0].bytes) ==
         Approx(time_shared_read(trace, 2)).epsilon(1e-3));

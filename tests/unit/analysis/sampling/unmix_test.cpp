@@ -180,7 +180,7 @@ TEST_CASE("rates of groups that always share samples are separated") {
   const UnmixedRates rates = unmix(blocks, std::vector<double>(truth.size()), {});
   for (const ColumnRates& column : rates.columns) {
     REQUIRE(column.unmixed);
-    CHECK(*column.held_back_ratio < 0.05);
+    CHECK(*column.held_out_ratio < 0.05);
     for (std::uint32_t g = 0; g < truth.size(); ++g) {
       CHECK(mean_rate(column, g) == Approx(truth[g]).epsilon(0.01).margin(0.05));
     }
@@ -202,7 +202,7 @@ TEST_CASE("too few samples, or none, are shared by time") {
   const std::vector<double> truth{1, 60};
   const UnmixedRates few = unmix(repeating(truth, 6'000, 100), std::vector<double>(truth.size()), {});
   CHECK_FALSE(few.columns[0].unmixed);
-  CHECK_FALSE(few.columns[0].held_back_ratio);
+  CHECK_FALSE(few.columns[0].held_out_ratio);
   CHECK(few.columns[0].rates == std::vector<double>(4, 1.0));
 
   const UnmixedRates none = unmix({}, std::vector<double>(1), {});

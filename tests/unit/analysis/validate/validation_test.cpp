@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Validation of valid traces and of what it counts; the kinds of problems are in ../read/damages_test.cpp.
+// Validation of valid traces and of what it counts; the kinds of problems are in ../model/damages_test.cpp.
 #include "tools/analysis/validate/validation.h"
 
 #include "tests/catch.h"

@@ -200,10 +200,10 @@ TensorLimit tensor_limit(const MeasuredKernel& measured) {
 
 // A product, convolution or attention on tensor cores hardly uses them (`--metrics pipes`).
 //
-// Says what holds it, as far as that was measured: a unit at 60 % of its peak or more (speed-of-light), else
+// Names what limits it, as far as measured: a unit at 60 % of its peak or more (speed-of-light), else
 // what its warps wait for (stalls). Below 20 % of the tensor cores' cycles something else takes most of the
 // time. A kernel whose name does not say that it uses them must use them in 1 % of the cycles. There is no
-// saving: how much of it a fix returns depends on what holds the kernel. Grids under half a wave are
+// saving: how much of it a fix returns depends on what limits the kernel. Grids under half a wave are
 // grid_under_one_wave's; products that do not use tensor cores are fp32_math's.
 bool low_tensor_use_of_kernel(const KernelUse& use, const FindingContext& context,
                               std::vector<Finding>& out) {

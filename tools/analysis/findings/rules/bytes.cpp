@@ -107,7 +107,7 @@ BestFit best_byte_fit(const FindingContext& context) {
   constexpr double kMinR = 0.90;
   constexpr std::size_t kMinModules = 8;
   BestFit best;
-  if (context.rest) return best;
+  if (context.outside) return best;
   best.fits = byte_fits(context.input.trace, context.input.values, &context.paths);
   double explained = 0;
   for (std::size_t depth = 0; depth < best.fits.size(); ++depth) {

@@ -65,7 +65,7 @@ void report_captures(const FindingContext& context, const Unsafe& unsafe, std::v
 void find_unsafe_during_capture(const FindingContext& context, std::vector<Finding>& out) {
   const Unsafe unsafe = unsafe_calls(context.facts.captures);
   const bool broken = context.facts.captures.invalid() != 0;
-  if (context.rest ? unsafe.calls != 0 && !broken : broken) report_captures(context, unsafe, out);
+  if (context.outside ? unsafe.calls != 0 && !broken : broken) report_captures(context, unsafe, out);
 }
 
 /// In a loop of many launches without a graph, the calls that prevent its capture.
@@ -73,7 +73,7 @@ void find_capture_obstacles(const FindingContext& context, std::vector<Finding>&
   constexpr std::uint64_t kMinKernels = 50;  // per iteration, for a graph to be worth it
   constexpr double kMinShare = 0.05;         // of the analysed time, in gaps that a graph would close
   const Loop& loop = context.loop;
-  if (!loop.found() || !context.host_times_hold || context.rest) return;
+  if (!loop.found() || !context.host_times_valid || context.outside) return;
   std::uint64_t kernels = 0, gap_ns = 0;
   if (loop_uses_graphs(context)) return;
   for (const PathTotals& row : context.rows) {

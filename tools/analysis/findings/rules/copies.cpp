@@ -19,17 +19,17 @@ bool crosses_the_bus(const WorkEvent& copy) {
 /// The slow copies of one module.
 struct CopySums {
   std::uint64_t copies = 0, pageable = 0, bytes = 0, ns = 0, gpu_ns = 0;
-  bool known = true;  ///< the cost of recording the calls
+  bool cost_known = true;  ///< the cost of recording the calls
   void add(const FindingContext& context, const LoggedCopy& copy) {
     ++copies;
     pageable += copy.pageable() ? 1 : 0;
     bytes += copy.event.bytes;
     const std::uint64_t duration = copy.event.duration();
     gpu_ns += duration;
-    const std::uint64_t call_ns = context.host_times_hold ? copy.call_ns() : 0;
+    const std::uint64_t call_ns = context.host_times_valid ? copy.call_ns() : 0;
     const std::optional<std::uint64_t> net_call_ns = context.net_ns(call_ns, 1);
     ns += std::max(duration, net_call_ns.value_or(call_ns));
-    known &= net_call_ns || call_ns <= duration;
+    cost_known &= net_call_ns || call_ns <= duration;
   }
   CopySums& operator+=(const CopySums& other) {
     copies += other.copies;
@@ -37,7 +37,7 @@ struct CopySums {
     bytes += other.bytes;
     ns += other.ns;
     gpu_ns += other.gpu_ns;
-    known &= other.known;
+    cost_known &= other.cost_known;
     return *this;
   }
   [[nodiscard]] double rate() const {
@@ -50,12 +50,12 @@ void add_slow_copies(const FindingContext& context, const std::string& module, c
   constexpr double kMinShare = 0.01;
   if (context.span_ns == 0 || sums.gpu_ns == 0) return;
   const double share = context.of_span(sums.ns);
-  if (share < kMinShare && !context.rest) return;
+  if (share < kMinShare && !context.outside) return;
   Finding finding{"pageable_or_synchronous_copies", module};
   const std::string what = sums.pageable != 0 ? "pageable memory" : "calls that wait";
   finding.effect =
       (module.empty() ? "Copies between host and GPU use " : "copies between host and GPU with ") + what;
-  if (sums.known) finding.saving_ns = sums.ns;
+  if (sums.cost_known) finding.saving_ns = sums.ns;
   finding.of_ns = sums.ns;
   finding.why = "The copies take " + context.each_text(sums.ns) + context.per() + ", at " +
                 rate_text(sums.rate()) +
@@ -92,7 +92,7 @@ void find_slow_copies(const FindingContext& context, std::vector<Finding>& out) 
   CopySums pinned;
   for (const LoggedCopy& copy : context.log.copies()) {
     const WorkEvent& event = copy.event;
-    if (!crosses_the_bus(event) || !context.takes(event.work.path, event.work.start_ns)) continue;
+    if (!crosses_the_bus(event) || !context.analyses(event.work.path, event.work.start_ns)) continue;
     (copy.pageable() || !event.async ? paths[event.work.path] : pinned).add(context, copy);
   }
   std::map<std::string, CopySums> modules;
@@ -110,16 +110,17 @@ void find_small_copies(const FindingContext& context, std::vector<Finding>& out)
   constexpr double kMinShare = 0.01;
   constexpr std::uint64_t kSmallBytes = 64 * 1024;
   constexpr std::uint64_t kMinCopies = 10;  // per iteration
-  if (context.rest) return;
+  if (context.outside) return;
   const std::uint64_t iterations = std::max<std::uint64_t>(1, context.loop.count);
   std::uint64_t copies = 0, bytes = 0, call_ns = 0, copy_ns = 0;
   for (const LoggedCopy& copy : context.log.copies()) {
     const WorkEvent& event = copy.event;
     const bool small = event.bytes < kSmallBytes && event.work.graph == 0;
-    if (!small || !crosses_the_bus(event) || !context.takes(event.work.path, event.work.start_ns)) continue;
+    if (!small || !crosses_the_bus(event) || !context.analyses(event.work.path, event.work.start_ns))
+      continue;
     ++copies;
     bytes += event.bytes;
-    call_ns += context.host_times_hold ? copy.call_ns() : 0;
+    call_ns += context.host_times_valid ? copy.call_ns() : 0;
     copy_ns += event.duration();
   }
   if (copies < kMinCopies * iterations || context.span_ns == 0) return;

@@ -133,7 +133,7 @@ std::vector<std::pair<std::string, PatternSum>> heaviest_modules(
     const FindingContext& context, const std::unordered_map<std::uint32_t, PatternSum>& sums) {
   std::map<std::string, PatternSum> modules;
   for (const auto& [path, sum] : sums) {
-    if (path != 0 && context.takes(path)) modules[context.module_text(path)] += sum;
+    if (path != 0 && context.analyses(path)) modules[context.module_text(path)] += sum;
   }
   return heaviest(modules, [](const PatternSum& one) { return one.saved_ns; });
 }
@@ -146,7 +146,7 @@ void find_unfused_chain(const FindingContext& context, std::vector<Finding>& out
   std::map<std::string, ChainPlace> places;
   PatternSum all;
   for (const auto& [key, sum] : context.facts.elementwise.sums()) {
-    if (key.first == 0 || !context.takes(key.first)) continue;
+    if (key.first == 0 || !context.analyses(key.first)) continue;
     all += sum;
     ChainPlace& place = places[context.module_text(key.first)];
     place.sum += sum;

@@ -45,7 +45,7 @@ LaunchSums launch_sums(const FindingContext& context) {
 void find_launch_bound(const FindingContext& context, std::vector<Finding>& out) {
   constexpr double kMinShare = 0.05;
   constexpr std::uint64_t kMinGaps = 20;  // per iteration
-  if (!context.host_times_hold || context.span_ns == 0 || context.rest) return;
+  if (!context.host_times_valid || context.span_ns == 0 || context.outside) return;
   const LaunchSums sums = launch_sums(context);
   if (sums.gaps < kMinGaps * sums.iterations || sums.kernels == 0) return;
   const std::uint64_t analysed = context.loop.found() ? context.loop.count : 1;
@@ -98,7 +98,7 @@ struct LoopWaits {
 LoopWaits loop_waits(const FindingContext& context) {
   LoopWaits waits;
   for (const LoggedCall& call : context.log.calls()) {
-    if (call.what != LoggedCall::What::sync || !context.loop.holds(call.start_ns)) continue;
+    if (call.what != LoggedCall::What::sync || !context.loop.contains(call.start_ns)) continue;
     ++waits.calls;
     waits.waited_ns += call.host_ns;
     ++waits.apis[context.log.api(call.api)];
@@ -116,7 +116,7 @@ LoopWaits loop_waits(const FindingContext& context) {
 // synchronise, it is not a pattern of the loop.
 void find_sync_each_iteration(const FindingContext& context, std::vector<Finding>& out) {
   constexpr double kMinShare = 0.01, kMinOfIterations = 0.9;
-  if (!context.host_times_hold || !context.loop.found() || context.rest) return;
+  if (!context.host_times_valid || !context.loop.found() || context.outside) return;
   std::uint64_t gaps = 0, gap_ns = 0;
   for (const auto& [path, of_path] : context.gaps.short_gaps()) {
     if (context.loop.paths.count(path) == 0) continue;
@@ -162,10 +162,10 @@ void find_sync_each_iteration(const FindingContext& context, std::vector<Finding
 // time in all of these calls.
 void find_allocations_in_loop(const FindingContext& context, std::vector<Finding>& out) {
   constexpr double kMinShare = 0.01, kMinShareOfPool = 0.10;
-  if (!context.loop.found() || context.rest) return;
+  if (!context.loop.found() || context.outside) return;
   std::uint64_t allocs = 0, frees = 0, pool_calls = 0, bytes = 0, ns = 0;
   for (const LoggedCall& call : context.log.calls()) {
-    if (call.what == LoggedCall::What::sync || !context.loop.holds(call.start_ns)) continue;
+    if (call.what == LoggedCall::What::sync || !context.loop.contains(call.start_ns)) continue;
     ++(call.what == LoggedCall::What::alloc ? allocs : frees);
     if (call.memory == AllocKind::async || call.memory == AllocKind::pool) ++pool_calls;
     bytes += call.bytes;

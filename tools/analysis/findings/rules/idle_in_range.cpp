@@ -32,7 +32,7 @@ void blame(const FindingContext& context, const LongGap& gap, std::map<std::stri
   std::map<std::string, std::uint64_t> of_gap;
   const auto take = [&](const HostPiece& piece) {
     if (piece.path == kHeldPath) return;
-    if (!context.loop.found() && !context.takes(piece.path)) return;
+    if (!context.loop.found() && !context.analyses(piece.path)) return;
     const std::string place = context.module_text(piece.path);
     const std::uint64_t in_launches = piece.calls[static_cast<std::size_t>(HostCall::launch)];
     const std::uint64_t ns = piece.ns() - std::min(piece.ns(), in_launches);
@@ -62,7 +62,7 @@ void report_idle(const FindingContext& context, const Idle& idle, const std::str
   constexpr double kMinShare = 0.03;  // of the iterations' time
   const std::uint64_t ns = idle.ns / context.gaps.gpus();
   const double share = context.of_span(ns);
-  const bool once = !context.loop.found() || context.rest;
+  const bool once = !context.loop.found() || context.outside;
   if (share < (once ? kMinShareOnce : kMinShare)) return;
   if (once && context.span_ns < kMinSpanOnceNs) return;
   Finding finding{"idle_in_range", place, ns, ns};
@@ -103,11 +103,11 @@ void report_idle(const FindingContext& context, const Idle& idle, const std::str
 }  // namespace
 
 void find_idle_in_range(const FindingContext& context, std::vector<Finding>& out) {
-  if (!context.host_times_hold || context.span_ns == 0) return;
+  if (!context.host_times_valid || context.span_ns == 0) return;
   std::map<std::string, Idle> places;
   for (const LongGap& gap : context.gaps.long_gaps()) {
-    const bool inside = context.loop.holds(gap.start_ns) && context.loop.holds(gap.end_ns);
-    if (!context.loop.found() || inside != context.rest) blame(context, gap, places);
+    const bool inside = context.loop.contains(gap.start_ns) && context.loop.contains(gap.end_ns);
+    if (!context.loop.found() || inside != context.outside) blame(context, gap, places);
   }
   for (const auto& [place, idle] : heaviest(places, [](const Idle& one) { return one.ns; }))
     report_idle(context, idle, place, out);

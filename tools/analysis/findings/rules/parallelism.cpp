@@ -153,10 +153,11 @@ std::string throughput_text(const NamedValues& measured) {
 void add_grid_under_one_wave(const FindingContext& context, const std::string& module,
                              const SmallGrids& small, std::vector<Finding>& out) {
   constexpr double kMinOfIteration = 0.10;
-  const std::uint64_t all_ns =
-      context.loop.found() && context.host_times_hold ? context.span_ns : context.of_analysed(context.gpu_ns);
+  const std::uint64_t all_ns = context.loop.found() && context.host_times_valid
+                                   ? context.span_ns
+                                   : context.of_analysed(context.gpu_ns);
   const std::uint64_t ns = context.of_analysed(small.ns);
-  if (context.rest || static_cast<double>(ns) < kMinOfIteration * static_cast<double>(all_ns)) return;
+  if (context.outside || static_cast<double>(ns) < kMinOfIteration * static_cast<double>(all_ns)) return;
   const double fill = small.fill_ns / static_cast<double>(small.ns);
   const std::uint32_t sms = context.gpu()->sm_count;
   Finding finding{"grid_under_one_wave", module, ns};

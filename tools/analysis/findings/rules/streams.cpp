@@ -93,10 +93,11 @@ void add_cluster(const FindingContext& context, const std::vector<ConcurrentKern
 /// exposed time. This sums them by pair of streams.
 void find_exposed_wait(const FindingContext& context, std::vector<Finding>& out) {
   constexpr std::uint64_t kMinExposedNs = 5'000;  // the wait itself costs some microseconds
-  if (!context.host_times_hold || context.span_ns == 0) return;
+  if (!context.host_times_valid || context.span_ns == 0) return;
   std::map<Streams, Exposed> pairs;
   for (const StreamWait& wait : context.facts.stream_waits) {
-    if (!wait.has_work || wait.exposed_ns < kMinExposedNs || !context.takes(wait.consumer_path, wait.at_ns))
+    if (!wait.has_work || wait.exposed_ns < kMinExposedNs ||
+        !context.analyses(wait.consumer_path, wait.at_ns))
       continue;
     Exposed& exposed = pairs[{wait.producer, wait.consumer}];
     ++exposed.waits;
@@ -113,7 +114,7 @@ void find_exposed_wait(const FindingContext& context, std::vector<Finding>& out)
 /// in a chain, compared with the sum of the mean times of each when it ran alone. Clusters with a kernel that
 /// rarely ran alone are excluded.
 void find_slower_together(const FindingContext& context, std::vector<Finding>& out) {
-  if (context.rest) return;
+  if (context.outside) return;
   std::vector<Finding> found;
   for (const auto& [kernels, together] : context.facts.concurrent.together())
     add_cluster(context, kernels, together, found);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The opening of a report: what one would say aloud about a run.
+// The summary of a run, with which a report begins: duration, busy and idle time, bytes, main findings.
 //
 //   rtdetr --model r50 on NVIDIA H200, 1.24 s  (process 4711 on gpu-7; trace demo)
 //
@@ -9,7 +9,7 @@
 //     GPU idle        7.9 %   host launching 4.0 %, host code 2.1 %, only copies ran 1.8 %
 //     DRAM          1.60 GB   1.20 GB read, 0.40 GB written; 289 GB/s, 6.0 % of peak
 //
-//   chunks ─▶ OpeningReader ─▶ IterationLog, IdleCauses, FindingRules ─▶ Opening ─▶ text, JSON
+//   chunks ─▶ RunSummaryReader ─▶ IterationLog, IdleCauses, FindingRules ─▶ RunSummary ─▶ text, JSON
 //
 // Busy and idle are shares of wall time, and add up to 100 %. They are summed over half of the iterations,
 // those with the middle wall times, so that outliers do not decide what is typical. Without iterations they
@@ -35,7 +35,7 @@
 
 namespace rangefinder {
 
-struct Opening {
+struct RunSummary {
   std::string path;  ///< of the iterations; empty: there are none, and times are of the whole run
   IterationRule rule = IterationRule::none;
   std::size_t count = 0, warm_up = 0;  ///< iterations that count; those of the warm-up, which do not
@@ -56,13 +56,13 @@ struct Opening {
   std::vector<std::uint32_t> before;           ///< outermost paths without ranges and work from there on
 };
 
-/// Reads what the opening shows.
-class OpeningReader {
+/// Reads what the summary shows.
+class RunSummaryReader {
  public:
   static const Columns kColumns;
-  OpeningReader() = default;
-  OpeningReader(const OpeningReader&) = delete;
-  OpeningReader& operator=(const OpeningReader&) = delete;
+  RunSummaryReader() = default;
+  RunSummaryReader(const RunSummaryReader&) = delete;
+  RunSummaryReader& operator=(const RunSummaryReader&) = delete;
 
   /// The iterations of the whole trace.
   void start(const Iterations& iterations);
@@ -70,31 +70,31 @@ class OpeningReader {
   void add(const SelectedRows& rows) { rules_->add(rows); }
   /// After the last chunk, while the trace is there: it may need the chunks again.
   void finish(const EachRows& each);
-  [[nodiscard]] Opening result(const SectionInput& input);
+  [[nodiscard]] RunSummary result(const SectionInput& input);
 
  private:
   /// Exact counters run launches one at a time.
   [[nodiscard]] bool exact() const;
-  void add_times(const TraceTotals& trace, Opening& out) const;
-  void add_run(const TraceTotals& trace, Opening& out) const;
-  void add_bytes(const SectionInput& input, Opening& out) const;
-  void add_paths(const TraceTotals& trace, Opening& out) const;
+  void add_times(const TraceTotals& trace, RunSummary& out) const;
+  void add_run(const TraceTotals& trace, RunSummary& out) const;
+  void add_bytes(const SectionInput& input, RunSummary& out) const;
+  void add_paths(const TraceTotals& trace, RunSummary& out) const;
 
   IterationLog log_;
   std::optional<IdleCauses> idle_;
   std::optional<FindingRules> rules_;
 };
 
-/// Of a trace with OpeningReader::kColumns.
-[[nodiscard]] Opening opening_of(WholeTrace& trace);
+/// Of a trace with RunSummaryReader::kColumns.
+[[nodiscard]] RunSummary run_summary_of(WholeTrace& trace);
 
-/// As shown above, and the titles of the first three findings.
-[[nodiscard]] std::string opening_text(const TraceTotals& trace, const Opening& opening,
-                                       const TextStyle& style);
+/// As shown above, then the titles of the first three findings.
+[[nodiscard]] std::string run_summary_text(const TraceTotals& trace, const RunSummary& run,
+                                           const TextStyle& style);
 
 /// {wall_ns, iteration: {path, rule, count, warm_up, mean_ns, p95_ns, longest_ns}, gpu_busy_share,
 /// gpu_idle_share, idle_shares: {launching: 0.04, …}, dram_read_bytes, …}: shares are of the wall time, bytes
 /// of one iteration.
-[[nodiscard]] nlohmann::ordered_json opening_json(const Opening& opening);
+[[nodiscard]] nlohmann::ordered_json run_summary_json(const RunSummary& run);
 
 }  // namespace rangefinder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/report/opening.h"
+#include "tools/analysis/report/run_summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,27 +36,27 @@ std::uint64_t whole(double ns) {
 
 }  // namespace
 
-constinit const Columns OpeningReader::kColumns =
+constinit const Columns RunSummaryReader::kColumns =
     IterationLog::kColumns | IdleCauses::kColumns | FindingFacts::kColumns;
 
-void OpeningReader::start(const Iterations& iterations) {
+void RunSummaryReader::start(const Iterations& iterations) {
   log_.begin(iterations);
   idle_.emplace(log_.iterations());
   rules_.emplace(log_.iterations(),
                  std::make_unique<FindingFacts>(log_.iterations(), FindingFacts::Others{&*idle_, &log_}));
 }
 
-void OpeningReader::finish(const EachRows& each) {
+void RunSummaryReader::finish(const EachRows& each) {
   log_.finish();
   rules_->finish(each);
 }
 
-bool OpeningReader::exact() const {
+bool RunSummaryReader::exact() const {
   return rules_->facts().kernels.any_exact();
 }
 
-Opening OpeningReader::result(const SectionInput& input) {
-  Opening out;
+RunSummary RunSummaryReader::result(const SectionInput& input) {
+  RunSummary out;
   out.findings = rules_->findings(input);
   out.cannot_tell = rules_->cannot_tell();
   // In monitor mode only some windows have GPU work.
@@ -66,7 +66,7 @@ Opening OpeningReader::result(const SectionInput& input) {
   return out;
 }
 
-void OpeningReader::add_times(const TraceTotals& trace, Opening& out) const {
+void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) const {
   const Iterations& iterations = log_.iterations();
   std::vector<std::pair<std::uint64_t, std::size_t>> by_wall;  // time, iteration
   std::vector<double> walls;
@@ -102,7 +102,7 @@ void OpeningReader::add_times(const TraceTotals& trace, Opening& out) const {
   out.busy_share = static_cast<double>(busy_ns) / static_cast<double>(wall_ns);
 }
 
-void OpeningReader::add_run(const TraceTotals& trace, Opening& out) const {
+void RunSummaryReader::add_run(const TraceTotals& trace, RunSummary& out) const {
   const auto [first, last] = trace.totals.gpu_span();
   const std::uint64_t span_ns = elapsed_ns(first, last);
   out.wall_ns = span_ns - std::min(span_ns, trace.holds.gap_ns(first, last));
@@ -112,7 +112,7 @@ void OpeningReader::add_run(const TraceTotals& trace, Opening& out) const {
   if (idle_->known()) out.idle = idle_->total();
 }
 
-void OpeningReader::add_bytes(const SectionInput& input, Opening& out) const {
+void RunSummaryReader::add_bytes(const SectionInput& input, RunSummary& out) const {
   const Iterations& iterations = log_.iterations();
   const bool of_path = !out.path.empty() && iterations.by_range();
   RowBytes sum;
@@ -127,7 +127,7 @@ void OpeningReader::add_bytes(const SectionInput& input, Opening& out) const {
   if (sum.source != RowBytes::Source::none) out.bytes = sum;
 }
 
-void OpeningReader::add_paths(const TraceTotals& trace, Opening& out) const {
+void RunSummaryReader::add_paths(const TraceTotals& trace, RunSummary& out) const {
   const Iterations& iterations = log_.iterations();
   if (out.path.empty()) return;
   for (const std::uint32_t path : iterations.paths) {
@@ -146,8 +146,8 @@ void OpeningReader::add_paths(const TraceTotals& trace, Opening& out) const {
   }
 }
 
-Opening opening_of(WholeTrace& trace) {
-  OpeningReader reader;
+RunSummary run_summary_of(WholeTrace& trace) {
+  RunSummaryReader reader;
   reader.start(trace.iterations());
   const EachRows each = [&trace](const auto& see) { trace.each(see); };
   each([&reader](const SelectedRows& rows) { reader.add(rows); });

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/report/run_summary.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::size_t kTitles = 3;
+constexpr double kMinMeanDifference = 0.05;
+constexpr double kMinShare = 0.001;  // smaller causes of idle time are not listed
+
+std::string program_text(const Header& header) {
+  std::string out = std::filesystem::path(header.executable).filename().string();
+  for (std::size_t i = 1; i < header.command.size(); ++i) out += " " + header.command[i];
+  constexpr std::size_t kWidth = 48;
+  return cut_back(printable(out), kWidth);
+}
+
+std::string gpus_text(const std::vector<GpuRecord>& gpus) {
+  if (gpus.empty()) return "";
+  const std::string name = printable(gpus.front().name);
+  return " on " + (gpus.size() == 1 ? name : count_text(gpus.size()) + " GPUs (" + name + ")");
+}
+
+std::string title(const TraceTotals& trace) {
+  const Header& header = trace.header;
+  std::string out = program_text(header) + gpus_text(trace.gpus) + ", " +
+                    duration_text(static_cast<std::uint64_t>(std::max<TimeNs>(trace.last_ns, 0))) + "\n";
+  out += printable(trace.files.folder.string()) + ": process " + std::to_string(header.pid) + " on " +
+         printable(header.host);
+  if (!header.rank.empty()) out += ", rank " + printable(header.rank);
+  if (!header.driver_release.empty()) out += ", driver " + printable(header.driver_release);
+  if (header.runtime_version > 0) out += ", CUDA runtime " + cuda_version_text(header.runtime_version);
+  return out + "\n";
+}
+
+/// The lines of the summary, wrapped at the given width.
+class SummaryLines {
+ public:
+  explicit SummaryLines(std::size_t width) : width_(width) {}
+
+  void add(const std::string& label, const std::string& value, const std::string& about) {
+    constexpr std::size_t kLabel = 14, kValue = 9, kAbout = 2 + kLabel + kValue + 3;
+    out_ += "  " + label + std::string(kLabel - std::min(kLabel, text_width(label)), ' ');
+    out_ += std::string(kValue - std::min(kValue, text_width(value)), ' ') + value;
+    const std::string wrapped = wrapped_text(about, width_, std::string(kAbout, ' '));
+    out_ += wrapped.empty() ? "\n" : "   " + wrapped.substr(kAbout);
+  }
+  [[nodiscard]] const std::string& text() const { return out_; }
+
+ private:
+  std::size_t width_;
+  std::string out_;
+};
+
+std::string iteration_about(const RunSummary& run) {
+  if (run.path.empty()) return "from the first to the last GPU work; no iterations were found";
+  std::string out = "median of " + count_text(run.count) + " of " + printable(run.path) + ", ";
+  out +=
+      run.p95_ns ? "95 % within " + duration_text(*run.p95_ns) : "longest " + duration_text(*run.longest_ns);
+  // Savings of findings are means, so their shares are of it.
+  const auto median = static_cast<double>(run.wall_ns);
+  if (std::abs(static_cast<double>(run.mean_ns) - median) > kMinMeanDifference * median)
+    out += ", mean " + duration_text(run.mean_ns);
+  if (run.warm_up != 0) out += ", without " + count_text(run.warm_up) + " of warm-up";
+  return out;
+}
+
+/// Shares of the wall time by cause, largest first.
+std::vector<std::pair<double, IdleCause>> causes_of(const RunSummary& run) {
+  std::vector<std::pair<double, IdleCause>> out;
+  double sum = 0;
+  for (const std::uint64_t ns : run.idle) sum += static_cast<double>(ns);
+  if (sum == 0 || !run.busy_share) return out;
+  for (std::size_t i = 0; i < kIdleCauses; ++i) {
+    const double share = (1 - *run.busy_share) * static_cast<double>(run.idle[i]) / sum;
+    if (share >= kMinShare) out.emplace_back(share, static_cast<IdleCause>(i));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  return out;
+}
+
+std::string idle_about(const RunSummary& run) {
+  std::string out;
+  for (const auto& [share, cause] : causes_of(run)) {
+    out += (out.empty() ? "" : ", ") + std::string(idle_cause_text(cause)) + " " + percent_text(share);
+  }
+  return out;
+}
+
+/// Bytes of one iteration. Work without samples counts at the mean rate of the sampled work.
+std::uint64_t per_iteration(const RunSummary& run, std::uint64_t sum) {
+  const double share = run.bytes->partly_sampled() ? std::max(run.bytes->sampled_share, 0.01) : 1;
+  return static_cast<std::uint64_t>(std::llround(static_cast<double>(sum) / share /
+                                                 static_cast<double>(std::max<std::uint64_t>(run.calls, 1))));
+}
+
+void add_bytes(SummaryLines& lines, const TraceTotals& trace, const RunSummary& run) {
+  if (!run.bytes) {
+    // The footer of the report has the reason of a refusal.
+    const bool refused = !trace.header.counters_reason.empty();
+    return lines.add("DRAM", "–", refused ? "not measured" : "not measured: record with --counters sampled");
+  }
+  const RowBytes& bytes = *run.bytes;
+  const std::optional<double> error_pct = bytes.error_pct();
+  const auto dram = static_cast<double>(bytes.dram());
+  const BoundedText bounded =
+      bounded_text(bytes.dram(), error_pct ? std::optional(*error_pct / 100 * dram) : std::nullopt);
+  if (bounded.value == kNoNumber)
+    return lines.add("DRAM", kNoNumber, "too few samples overlap it: run longer, or with --counters sampled");
+  std::string about = bytes_text(per_iteration(run, bytes.read)) + " read, " +
+                      bytes_text(per_iteration(run, bytes.write)) + " written";
+  if (!bounded.error.empty()) about += ", ± " + bounded.error;
+  if (run.derived.dram_bytes_per_s) about += "; " + rate_text(*run.derived.dram_bytes_per_s);
+  if (run.derived.dram_peak_share) about += ", " + percent_text(*run.derived.dram_peak_share) + " of peak";
+  if (bytes.partial()) about += "; some work was not measured";
+  if (bytes.partly_sampled())
+    about += "; from the " + percent_text(bytes.sampled_share) + " of it that were sampled";
+  if (!run.bytes_of_iteration && !run.path.empty()) about += " in the whole run";
+  lines.add("DRAM", bytes_text(per_iteration(run, bytes.dram())) + (bytes.partial() ? "+" : ""), about);
+}
+
+std::string findings_text_of(const RunSummary& run, const TextStyle& style) {
+  if (run.findings.empty()) return "\nNo findings.\n";
+  const std::size_t shown = std::min(run.findings.size(), kTitles);
+  std::string out = "\n" + counted_text(run.findings.size(), "finding", "findings") +
+                    (shown < run.findings.size() ? ", the most valuable:\n" : ":\n");
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Finding& finding = run.findings[i];
+    const char* const colour = finding.severity == Severity::serious   ? "\033[31m"
+                               : finding.severity == Severity::notable ? "\033[33m"
+                                                                       : "";
+    const bool coloured = style.colour && *colour != 0;
+    const std::string text = wrapped_text(printable(finding.title), style.width, "     ");
+    out += (coloured ? colour : "") + ("  " + std::to_string(i + 1) + ". ") + text.substr(5) +
+           (coloured ? "\033[0m" : "");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string run_summary_text(const TraceTotals& trace, const RunSummary& run, const TextStyle& style) {
+  std::string out = title(trace);
+  if (run.wall_ns == 0) return out;
+  SummaryLines lines(style.width);
+  lines.add(run.path.empty() ? "whole run" : "one iteration", duration_text(run.wall_ns),
+            iteration_about(run));
+  if (run.exact) {
+    lines.add("GPU busy", "–", "exact counters serialise launches; for times use --counters sampled");
+  } else if (run.busy_share) {
+    lines.add("GPU busy", percent_text(*run.busy_share),
+              trace.kernels == 0 ? "no kernel ran" : "with a kernel");
+    lines.add("GPU idle", percent_text(1 - *run.busy_share), idle_about(run));
+  }
+  add_bytes(lines, trace, run);
+  return out + "\n" + lines.text() + findings_text_of(run, style);
+}
+
+nlohmann::ordered_json run_summary_json(const RunSummary& run) {
+  nlohmann::ordered_json out{{"wall_ns", run.wall_ns}};
+  if (!run.path.empty()) {
+    nlohmann::ordered_json iteration{
+        {"path", run.path}, {"rule", rule_key(run.rule)}, {"count", run.count}, {"warm_up", run.warm_up}};
+    iteration["mean_ns"] = run.mean_ns;
+    if (run.p95_ns) iteration["p95_ns"] = *run.p95_ns;
+    if (run.longest_ns) iteration["longest_ns"] = *run.longest_ns;
+    out["iteration"] = std::move(iteration);
+  }
+  if (run.busy_share) {
+    out["gpu_busy_share"] = *run.busy_share;
+    out["gpu_idle_share"] = 1 - *run.busy_share;
+    for (const auto& [share, cause] : causes_of(run)) out["idle_shares"][idle_cause_key(cause)] = share;
+  }
+  if (run.bytes) {
+    out["dram_read_bytes"] = per_iteration(run, run.bytes->read);
+    out["dram_write_bytes"] = per_iteration(run, run.bytes->write);
+    if (const auto error_pct = run.bytes->error_pct()) out["bytes_error_pct"] = *error_pct;
+    if (run.bytes->partly_sampled()) out["sampled_share"] = run.bytes->sampled_share;
+    if (run.derived.dram_bytes_per_s) out["dram_bytes_per_s"] = *run.derived.dram_bytes_per_s;
+    if (run.derived.dram_peak_share) out["dram_peak_share"] = *run.derived.dram_peak_share;
+  }
+  return out;
+}
+
+}  // namespace rangefinder
