@@ -37,7 +37,7 @@ DIFF_OPTIONS = ("--top 3", "--fail-over 5%", "--fail-over iteration=3%,module=10
 WRONG = ("--range none", "--kernel none", "--kernel (", "--iterations 900:", "--iterations x", "--window 900s:",
          "--iteration-range none", "--iterations 3:1", "--top 0", "--section ?", "--split-by none", "none",
          "--section kernel", "--table modules", "--json --csv", "--fit --section gpu", "--check", "--total --fit")
-ROUTES = ("/", "/none", "/metrics", "/api/traces", "/api/live", "/api/modules", "/api/modules?trace=none",
+ROUTES = ("/", "/none", "/metrics", "/api/traces", "/api/columns", "/api/live", "/api/modules", "/api/modules?trace=none",
           "/api/timeline?stretches=0")
 ROUTES_OF_TRACE = ("/trace?", "/api/modules?", "/api/kernels?", "/api/findings?", "/api/timeline?stretches=20&",
                    "/api/timeline?", "/api/perfetto?")

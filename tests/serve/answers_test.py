@@ -32,6 +32,17 @@ class AnswersTest(ServeCase):
         self.assertEqual(rows[0]["started_unix_ms"], 1_700_000_000_000)
         self.assertEqual(rows[0]["changed_unix_ms"], 2_000_000_000_000)
 
+    def test_the_columns_of_the_lists_are_keys_of_their_rows(self):
+        self.make_trace([{**HEADER, "rank": "3"}, *TRACE[1:]])
+        served = self.serve()
+
+        columns = served.json("/api/columns")
+
+        self.assertEqual(columns["traces"][-1], {"key": "bytes", "title": "Size", "unit": "bytes"})
+        [row] = served.json("/api/traces")
+        self.assertLessEqual({column["key"] for column in columns["traces"]}, row.keys())
+        self.assertEqual(columns["processes"][0], {"key": "name", "title": "Program", "unit": "text"})
+
     def test_several_folders_are_distinguished(self):
         for name in ("x", "y"):
             (self.folder / name).mkdir()

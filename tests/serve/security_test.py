@@ -65,7 +65,8 @@ class SecurityTest(ServeCase):
         self.assertNotIn("access-control-allow-origin", headers)
 
     def test_every_answer_has_a_strict_policy(self):
-        for target in ("/", "/trace", "/metrics", "/api/traces", "/api/modules", "/api/live?pid=1", "/nothing"):
+        for target in ("/", "/trace", "/metrics", "/api/traces", "/api/columns", "/api/modules", "/api/live?pid=1",
+                       "/nothing"):
             _, headers, _ = self.served.ask(target)
             policy = headers["content-security-policy"]
             self.assertIn("default-src 'none'", policy, target)

@@ -45,8 +45,8 @@ test("the tables of modules, kernels and copies have the numbers of report --jso
   checkRows(kernels, wanted, Object.keys(kernels[0]), (_, i) => i);
 
   page = await browser.open(made.page, at("copies"));
-  const copies = traces.report(made.trace).memcpy;
-  checkRows(await csvOf(page, "Copies"), copies, ["count", "bytes", "total_ns"], (row) => `${row.kind} ${row.src}`);
+  const copies = traces.report(made.trace).memcpy.map((row) => ({ ...row, gpu_ns: row.total_ns }));
+  checkRows(await csvOf(page, "Copies"), copies, ["count", "bytes", "gpu_ns"], (row) => `${row.kind} ${row.src}`);
 });
 
 test("a module selected in the icicle is selected in every other view and in the link", async () => {
@@ -345,6 +345,7 @@ test("the page of two traces begins with the verdict of diff, and its rows are t
   assert.match(await page.locator(".view.diff").textContent(), /Different arguments: --workers 8/);
   const keys = ["a", "b", "difference", "relative", "relative_interval", "verdict"];
   checkRows(await csvOf(page, "Difference"), diff.iteration, keys, (_, i) => i);
+  assert.deepEqual((await cells(page, "What")).slice(0, 3), ["wall time", "wall time, 95 %", "GPU busy"]);
   assert.deepEqual(await cells(page, "Change"), [
     "+700.4 %",
     "+675.1 %",
@@ -366,12 +367,7 @@ test("by default a module without a change is not in the difference, and set-up 
   const [some, all] = [diffOf(...pair), diffOf("--all", ...pair)];
   const keys = ["a", "b", "difference", "relative", "verdict"];
   // The page keeps the order of the tree.
-  const quantity = (row) =>
-    row.quantity
-      .replace(/_(ns|bytes)$/, "")
-      .replaceAll("_", " ")
-      .toLowerCase();
-  const identity = (row) => `${row.path ?? row.name}: ${quantity(row)}`;
+  const identity = (row) => `${row.path}: ${row.quantity}`;
 
   await page.getByRole("radio", { name: "modules" }).click();
   checkRows(await csvOf(page, "Difference"), some.modules, keys, identity);
@@ -381,7 +377,7 @@ test("by default a module without a change is not in the difference, and set-up 
   const calls = await csvOf(page, "Difference");
   checkRows(calls, all.calls, keys, identity);
   // The same convolution of three warm-ups, in both.
-  const [row] = calls.filter((one) => one.name === "warmup/model/backbone/model/embedder/embedder/0");
+  const [row] = calls.filter((one) => one.path === "warmup/model/backbone/model/embedder/embedder/0");
   assert.ok(Math.abs(Number(row.relative)) < 0.1, JSON.stringify(row));
   assert.deepEqual(browser.take(), []);
 });

@@ -68,6 +68,8 @@ test("a stated column shows the text that the data have, else its value with its
   const share = statedColumn({ key: "x", title: "X", unit: "percent", bar: true }, (row, key) => row[key]);
   assert.equal(cellText(share, { x: 61.23 }), "61.2 %");
   assert.equal(share.bar({ x: 50 }), 0.5);
+  const pid = statedColumn({ key: "pid", title: "Process", unit: "text" }, (row, key) => row[key]);
+  assert.equal(cellText(pid, { pid: 4711 }), "4711");
 });
 
 test("a tick of the axis has the digits that the step needs", () => {

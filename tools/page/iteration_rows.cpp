@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/iteration_log.h"
 
 namespace rangefinder {
 namespace {
@@ -13,6 +14,17 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 }  // namespace
+
+std::vector<TableColumn> IterationRows::columns() {
+  std::vector<TableColumn> out = iteration_columns();
+  out.insert(
+      out.end(),
+      {{"gpu_span_ns", "GPU span", Unit::ns, 0, "from the first start to the last end of its GPU work"},
+       {"copies", "copies", Unit::count},
+       {"syncs", "waits", Unit::count},
+       {"dram_bytes", "DRAM", Unit::bytes, 0, "bytes of launches that were measured one by one"}});
+  return out;
+}
 
 IterationRows::IterationRows(const Iterations& iterations, const Holds& holds, std::size_t limit)
     : iterations_(iterations), holds_(holds) {

@@ -16,6 +16,7 @@
 #include "profiler/attribution/holds.h"
 #include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/table/table.h"
 
 namespace rangefinder {
 
@@ -32,6 +33,9 @@ struct IterationRow {
 
 class IterationRows {
  public:
+  /// Those of `report --section iterations`, and of values that only these rows have.
+  [[nodiscard]] static std::vector<TableColumn> columns();
+
   /// `iterations`, `holds`: of the whole trace. Both must outlive this.
   IterationRows(const Iterations& iterations, const Holds& holds, std::size_t limit);
 

@@ -27,7 +27,8 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr std::string_view kTablesMark = "@rangefinder-tables@";
 constexpr std::string_view kTimelineMark = "@rangefinder-timeline@";
 
-/// The result of `diff`. Rows without a change are included unless that makes too many.
+/// The result of `diff`, with columns and texts. Rows without a change are included unless that makes too
+/// many.
 OrderedJson difference(std::vector<IterationSeries>& sides) {
   constexpr std::size_t kMaxRows = 20'000;
   const DiffAnswer answer(std::move(sides[0]), std::move(sides[1]), {});
@@ -35,7 +36,9 @@ OrderedJson difference(std::vector<IterationSeries>& sides) {
   const auto is_long = [](const Table& table) { return table.rows.size() > kMaxRows; };
   if (std::any_of(tables.begin(), tables.end(), is_long)) tables = diff_tables(answer.diff, false);
   for (Table& table : tables) keep_first(table, kMaxRows);
-  return answer.json(tables);
+  OrderedJson out = answer.json(tables);
+  add_columns(out, tables);
+  return out;
 }
 
 /// Returns the text before `mark`, and removes both from `rest`.

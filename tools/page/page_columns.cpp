@@ -11,8 +11,10 @@
 
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_table.h"
+#include "tools/analysis/queries/memcpy.h"
 #include "tools/analysis/queries/module_table.h"
 #include "tools/analysis/table/table_render.h"
+#include "tools/page/iteration_rows.h"
 
 namespace rangefinder {
 namespace {
@@ -28,15 +30,14 @@ std::string capital(std::string text) {
   return text;
 }
 
-/// Columns in the order of `keys`.
-OrderedJson columns_json(const std::vector<TableColumn>& all, Keys keys) {
-  OrderedJson out = OrderedJson::array();
-  for (const std::string_view key : keys) {
-    const auto column =
-        std::find_if(all.begin(), all.end(), [key](const auto& one) { return one.key == key; });
-    const bool bar = key == "gpu_ns" || key == "total_ns" || key == "limit_share";
-    out.push_back(column_json(*column, bar));
-  }
+/// Bars of modules and kernels.
+const std::vector<std::string_view> kBars{"gpu_ns", "total_ns", "limit_share"};
+
+/// The columns with these keys, in this order.
+std::vector<TableColumn> chosen(const std::vector<TableColumn>& all, Keys keys) {
+  std::vector<TableColumn> out;
+  for (const std::string_view key : keys)
+    out.push_back(*std::find_if(all.begin(), all.end(), [key](const auto& one) { return one.key == key; }));
   return out;
 }
 
@@ -80,11 +81,30 @@ OrderedJson column_json(const TableColumn& column, bool bar) {
   return out;
 }
 
-void add_texts(OrderedJson& row, const Table& table, const std::vector<Cell>& cells) {
-  for (std::size_t i = 1; i < cells.size(); ++i) {
+OrderedJson columns_json(const std::vector<TableColumn>& columns, const std::vector<std::string_view>& bars) {
+  OrderedJson out = OrderedJson::array();
+  for (const TableColumn& column : columns)
+    out.push_back(column_json(column, std::find(bars.begin(), bars.end(), column.key) != bars.end()));
+  return out;
+}
+
+void add_texts(OrderedJson& row, const Table& table, const std::vector<Cell>& cells, std::size_t first) {
+  for (std::size_t i = first; i < cells.size(); ++i) {
     const Cell& cell = cells[i];
     if (cell.shown.empty() && cell.sign.empty()) continue;
     row["texts"][table.columns[i].key] = cell_text(cell, table.columns[i].unit, false);
+  }
+}
+
+void add_columns(OrderedJson& out, const std::vector<Table>& tables) {
+  for (const Table& table : tables) {
+    OrderedJson& columns = out["columns"][table.name];
+    for (const TableColumn& column : table.columns) {
+      if (column.key != "p") columns.push_back(column_json(column));
+    }
+    const std::size_t first = table.columns.front().key == "path" ? 1 : 0;
+    OrderedJson& rows = out.at(table.name);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) add_texts(rows[i], table, table.rows[i], first);
   }
 }
 
@@ -98,18 +118,29 @@ std::string metric_tip(const NamedMetric& metric) {
 
 OrderedJson page_columns_json(const OrderedJson& metrics) {
   const std::vector<TableColumn> modules = module_columns(), kernels = kernel_columns();
+  std::vector<TableColumn> copies = memcpy_columns();
+  copies.push_back({"copy", "copy"});
   OrderedJson out;
-  out["modules"] =
-      columns_json(modules, {"path", "calls", "kernels", "gpu_ns", "gpu_ns_exclusive", "host_ns",
-                             "dram_read_bytes", "dram_write_bytes", "bytes_error_pct", "carry_over_bytes",
-                             "l2_bytes", "dram_bytes_per_s", "limit_share", "limiter"});
-  out["module_metrics"] = columns_json(modules, {"path", "kernels", "gpu_ns"});
+  out["modules"] = columns_json(
+      chosen(modules, {"path", "calls", "kernels", "gpu_ns", "gpu_ns_exclusive", "host_ns", "dram_read_bytes",
+                       "dram_write_bytes", "bytes_error_pct", "carry_over_bytes", "l2_bytes",
+                       "dram_bytes_per_s", "limit_share", "limiter"}),
+      kBars);
+  out["module_metrics"] = columns_json(chosen(modules, {"path", "kernels", "gpu_ns"}), kBars);
   add_metric_columns(out["module_metrics"], metrics);
   out["kernels"] =
-      columns_json(kernels, {"name", "library", "count", "total_ns", "mean_ns", "median_ns", "p95_ns",
-                             "min_ns", "max_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"});
-  out["kernel_metrics"] = columns_json(kernels, {"name", "library", "count", "total_ns"});
+      columns_json(chosen(kernels, {"name", "library", "count", "total_ns", "mean_ns", "median_ns", "p95_ns",
+                                    "min_ns", "max_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"}),
+                   kBars);
+  out["kernel_metrics"] = columns_json(chosen(kernels, {"name", "library", "count", "total_ns"}), kBars);
   add_metric_columns(out["kernel_metrics"], metrics);
+  out["iterations"] = columns_json(
+      chosen(IterationRows::columns(),
+             {"iteration", "start_ns", "host_ns", "held_ns", "gpu_span_ns", "gpu_ns", "gpu_busy_ns",
+              "kernels", "launches", "copies", "copy_bytes", "syncs", "sync_ns", "dram_bytes", "l2_bytes"}));
+  out["copies"] = columns_json(
+      chosen(copies, {"copy", "kind", "src", "dst", "count", "bytes", "mean_bytes", "gpu_ns", "bytes_per_s"}),
+      {"bytes", "bytes_per_s"});
   return out;
 }
 

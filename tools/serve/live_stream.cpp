@@ -17,20 +17,15 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kHeartbeatMs = 1'000;
 
-OrderedJson columns_json() {
-  OrderedJson out = OrderedJson::array();
-  const auto add = [&out](const TableColumn& column, bool bar = false) {
-    out.push_back(column_json(column, bar));
-  };
-  add({"path", "module"});
-  add({"gpu_ms_per_s", "GPU ms/s", Unit::number, 0,
-       "milliseconds of kernels per second; overlapping kernels all count"});
-  add({"share", "share", Unit::share, 0, "share of the GPU time of all modules"}, true);
-  add({"launches_per_s", "launches/s", Unit::number});
-  add({"dram_gb_per_s", "DRAM GB/s", Unit::number});
-  add({"l2_gb_per_s", "L2 GB/s", Unit::number});
-  add({"peak_share", "of DRAM peak", Unit::share}, true);
-  return out;
+std::vector<TableColumn> live_columns() {
+  return {{"path", "module"},
+          {"gpu_ms_per_s", "GPU ms/s", Unit::number, 0,
+           "milliseconds of kernels per second; overlapping kernels all count"},
+          {"share", "share", Unit::share, 0, "share of the GPU time of all modules"},
+          {"launches_per_s", "launches/s", Unit::number},
+          {"dram_gb_per_s", "DRAM GB/s", Unit::number},
+          {"l2_gb_per_s", "L2 GB/s", Unit::number},
+          {"peak_share", "of DRAM peak", Unit::share}};
 }
 
 OrderedJson row_of(const LiveRow& row) {
@@ -79,7 +74,7 @@ std::string LiveStream::message(const nlohmann::json& event) {
     out["window_lost"] = window->value("lost", std::uint64_t{0});
   }
   rows.resize(std::min(rows.size(), max_rows_));
-  out["columns"] = columns_json();
+  out["columns"] = columns_json(live_columns(), {"share", "peak_share"});
   out["rows"] = OrderedJson::array();
   for (const LiveRow& row : rows) out["rows"].push_back(row_of(row));
   rates_.clear();

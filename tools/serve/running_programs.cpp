@@ -92,6 +92,17 @@ nlohmann::ordered_json RunningPrograms::rows() {
   return out;
 }
 
+std::vector<TableColumn> RunningPrograms::columns() {
+  return {{"name", "program"},
+          {"pid", "process"},
+          {"rank", "rank"},
+          {"state", "state"},
+          {"counters", "counters"},
+          {"launches", "launches", Unit::count},
+          {"window_number", "window", Unit::count},
+          {"window_lost", "lost", Unit::count}};
+}
+
 Json RunningPrograms::summary(pid_t pid) {
   const TracedProcess process = process_of(pid);
   Json out;

@@ -17,9 +17,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "tools/analysis/table/table.h"
 #include "tools/serve/http.h"
 #include "tools/serve/process_ledger.h"
 #include "tools/serve/trace_index.h"
@@ -38,6 +40,8 @@ class RunningPrograms {
   /// [{pid, name, executable, state, counters, rank, window, folder, records, lost, …}]; an unresponsive
   /// program has only pid and state.
   [[nodiscard]] static nlohmann::ordered_json rows();
+  /// Those that the page of `serve` shows of them.
+  [[nodiscard]] static std::vector<TableColumn> columns();
   /// Summary of the open window up to now, else of the last window. This and the next two throw Missing.
   [[nodiscard]] static nlohmann::json summary(pid_t pid);
   /// The trace of that window, up to now.

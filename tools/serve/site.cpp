@@ -15,6 +15,7 @@
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/queries/section.h"
 #include "tools/page/page.h"
+#include "tools/page/page_columns.h"
 #include "tools/page/page_data.h"
 #include "tools/serve/flat_rows.h"
 #include "tools/serve/perfetto_file.h"
@@ -95,6 +96,12 @@ OrderedJson section_json(WholeTrace& trace, const SectionKind& kind) {
   return section->json({trace.totals(), trace.values(), view});
 }
 
+/// Of the two lists of the page.
+OrderedJson list_columns() {
+  return {{"processes", columns_json(RunningPrograms::columns())},
+          {"traces", columns_json(TraceList::columns())}};
+}
+
 // The rows of `report --json` about a whole trace, without nested values (flat_rows.h).
 
 OrderedJson module_rows_of(WholeTrace& trace) {
@@ -167,6 +174,7 @@ HttpResponse Site::route(const HttpRequest& request) {
   }
   if (path == "/api/traces") return json_answer(compact_json(facts_.rows(index_.list())));
   if (path == "/api/processes") return json_answer(compact_json(RunningPrograms::rows()));
+  if (path == "/api/columns") return json_answer(compact_json(list_columns()));
   if (path == "/api/modules") return modules(request);
   if (path == "/api/kernels") return kernels(request);
   if (path == "/api/findings") {

@@ -5,7 +5,8 @@
 //   /                  the page of `serve`: programs, traces, one program live        tools/web, live.html
 //   /trace             the page of `report --html`                                    ?trace=
 //   /metrics           for Prometheus
-//   /api/traces, /api/processes
+//   /api/traces, /api/processes                               flat rows
+//   /api/columns       titles and units of these two, for the page
 //   /api/modules, /api/kernels, /api/findings, /api/timeline     flat rows            ?trace= or ?pid=
 //   /api/live          Server-Sent Events                                             ?pid= &every_ms=
 //   /api/perfetto      the trace for ui.perfetto.dev                                  ?trace= or ?pid=

@@ -81,4 +81,14 @@ OrderedJson TraceList::rows(const std::vector<IndexedTrace>& traces) {
   return out;
 }
 
+std::vector<TableColumn> TraceList::columns() {
+  return {{"trace", "trace"},
+          {"executable", "program"},
+          {"pid", "process"},
+          {"rank", "rank"},
+          {"counters", "counters"},
+          {"started_unix_ms", "started (UTC)"},
+          {"bytes", "size", Unit::bytes}};
+}
+
 }  // namespace rangefinder

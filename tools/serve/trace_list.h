@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/analysis/table/table.h"
 #include "tools/serve/trace_index.h"
 
 namespace rangefinder {
@@ -19,6 +20,8 @@ class TraceList {
  public:
   /// [{trace, executable, command, host, pid, rank, counters, started_unix_ms, changed_unix_ms, bytes}]
   [[nodiscard]] nlohmann::ordered_json rows(const std::vector<IndexedTrace>& traces);
+  /// Those that the page of `serve` shows of them.
+  [[nodiscard]] static std::vector<TableColumn> columns();
 
  private:
   /// Fields of the header; empty: unreadable.

@@ -259,6 +259,39 @@ TEST_CASE("the page's columns have titles, units and meanings of the report's ta
                                               {"unit", "percent"},
                                               {"bar", true},
                                               {"tip", metric_tip(*find_named_metric("tensor_pipe"))}}));
+  CHECK(columns["iterations"][2] == Json({{"key", "host_ns"},
+                                          {"title", "Host time"},
+                                          {"unit", "ns"},
+                                          {"tip", "Of the range, without the time held"}}));
+  CHECK(columns["copies"][1] == Json({{"key", "kind"}, {"title", "Direction"}, {"unit", "text"}}));
+  CHECK(columns["copies"][5] ==
+        Json({{"key", "bytes"}, {"title", "Bytes"}, {"unit", "bytes"}, {"bar", true}}));
+}
+
+TEST_CASE("tables of a difference have columns, and texts where a value alone does not show them") {
+  Table table;
+  table.name = "modules";
+  table.columns = {{"path", "module"}, {"relative", "change", Unit::share}};
+  table.add({Cell(CellValue(std::string("a/b")), "  b"), Cell(CellValue(0.25), "+25.0 %")});
+  table.add({Cell("c")});
+  Json out{{"modules", render_rows(table)}};
+
+  add_columns(out, {table});
+
+  CHECK(out["columns"]["modules"][1] == Json({{"key", "relative"}, {"title", "Change"}, {"unit", "share"}}));
+  CHECK(out["modules"][0]["texts"] == Json({{"relative", "+25.0 %"}}));
+  CHECK_FALSE(out["modules"][1].contains("texts"));
+}
+
+TEST_CASE("a column of the page's iterations has a value in its rows") {
+  const Json tables = made_of(open_trace_folder(test::recorded("rtdetr_exact")), {}).tables;
+
+  for (const Json& column : page_columns_json(Json::array())["iterations"]) {
+    const std::string key = column["key"];
+    if (key == "iteration" || key == "gpu_span_ns") continue;  // computed by the page
+    CAPTURE(key);
+    CHECK(tables["iterations"]["columns"].contains(key));
+  }
 }
 
 TEST_CASE("a page reads each of its traces once") {

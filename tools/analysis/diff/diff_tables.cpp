@@ -82,11 +82,17 @@ Cell interval_cell(const Change& change) {
 }
 
 std::vector<TableColumn> value_columns() {
-  return {{"quantity", "what", Unit::text},    {"a", "A", Unit::number, 90},
-          {"b", "B", Unit::number, 90},        {"difference", "B - A", Unit::number, 60},
-          {"relative", "change", Unit::share}, {"relative_interval", "±", Unit::share, 80},
-          {"p", "p", Unit::number, 20},        {"n_a", "n A", Unit::count, 10},
-          {"n_b", "n B", Unit::count, 10},     {"verdict", "verdict", Unit::text}};
+  return {{"quantity", "what", Unit::text},
+          {"a", "A", Unit::number, 90},
+          {"b", "B", Unit::number, 90},
+          {"difference", "B - A", Unit::number, 60},
+          {"relative", "change", Unit::share, kAlwaysShown, "B - A over A"},
+          {"relative_interval", "±", Unit::share, 80,
+           "half the 95 % confidence interval of the change; of sampled bytes their error"},
+          {"p", "p", Unit::number, 20},
+          {"n_a", "n A", Unit::count, 10, "batches of iterations"},
+          {"n_b", "n B", Unit::count, 10, "batches of iterations"},
+          {"verdict", "verdict", Unit::text}};
 }
 
 /// The cells of value_columns().

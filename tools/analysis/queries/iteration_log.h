@@ -142,6 +142,8 @@ void IterationLog::add_call(const Record& record) {
   }
 }
 
+/// The columns of the table of iterations, also those without values.
+[[nodiscard]] std::vector<TableColumn> iteration_columns();
 /// For JSON: what the iterations are; no row if there are none.
 [[nodiscard]] Table iteration_facts(const Iterations& iterations);
 

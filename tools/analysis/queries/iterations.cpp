@@ -67,13 +67,16 @@ constexpr std::size_t kHostTime = 0, kGpuTime = 1;
 
 const std::array<Quantity, 13>& quantities() {
   static const std::array<Quantity, 13> kQuantities{
-      {{{"host_ns", "host time", Unit::ns}, [](const IterationTotals& r) { return number(r.host_ns); }},
-       {{"gpu_ns", "GPU time", Unit::ns}, [](const IterationTotals& r) { return number(r.gpu_ns); }},
+      {{{"host_ns", "host time", Unit::ns, kAlwaysShown, "of the range, without the time held"},
+        [](const IterationTotals& r) { return number(r.host_ns); }},
+       {{"gpu_ns", "GPU time", Unit::ns, kAlwaysShown, "summed kernel durations"},
+        [](const IterationTotals& r) { return number(r.gpu_ns); }},
        {{"wall_ns", "wall time", Unit::ns, 58},
         [](const IterationTotals& r) { return r.wall_ns ? number(*r.wall_ns) : std::nullopt; }},
-       {{"gpu_busy_ns", "GPU busy", Unit::ns, 60},
+       {{"gpu_busy_ns", "GPU busy", Unit::ns, 60, "time with at least one kernel"},
         [](const IterationTotals& r) { return number(r.busy_ns); }},
-       {{"sync_ns", "waited", Unit::ns, 50}, [](const IterationTotals& r) { return number(r.sync_ns); }},
+       {{"sync_ns", "waited", Unit::ns, 50, "time in which the host waited for the GPU"},
+        [](const IterationTotals& r) { return number(r.sync_ns); }},
        {{"launches", "launches", Unit::count, 30},
         [](const IterationTotals& r) { return number(r.launches); }},
        {{"kernels", "kernels", Unit::count}, [](const IterationTotals& r) { return number(r.kernels); }},
@@ -85,7 +88,7 @@ const std::array<Quantity, 13>& quantities() {
         [](const IterationTotals& r) { return measured(r, r.dram_write_bytes); }},
        {{"l2_bytes", "L2", Unit::bytes, 53},
         [](const IterationTotals& r) { return measured(r, r.l2_bytes); }},
-       {{"held_ns", "held", Unit::ns, 45},
+       {{"held_ns", "held", Unit::ns, 45, "time in which the profiler held the thread"},
         [](const IterationTotals& r) { return r.held_ns == 0 ? std::nullopt : number(r.held_ns); }},
        {{"gap_ns", "no CUPTI", Unit::ns, 92},
         [](const IterationTotals& r) { return r.gap_ns == 0 ? std::nullopt : number(r.gap_ns); }}}};
@@ -142,10 +145,7 @@ class IterationsSection final : public Section {
                                                  : "Iterations: " + printable(log_.iterations().path) + " (" +
                                                        std::string(rule_text(log_.iterations().rule)) + ")";
     table.empty = "No iterations: no range, graph launch or sequence of kernels repeats.";
-    table.columns = {{"iteration", "iteration", Unit::count}, {"start_ns", "start", Unit::ns, 70}};
-    for (const Quantity& quantity : quantities()) table.columns.push_back(quantity.column);
-    table.columns.push_back({"warm_up", "warm-up", Unit::text, 91});
-    table.columns.push_back({"outlier", "outlier", Unit::text, 90});
+    table.columns = iteration_columns();
     for (const std::size_t i : shown) {
       const Iteration& instance = log_.iterations().instances[i];
       std::vector<Cell> row{number_cell(std::uint64_t{i}), Cell(CellValue(std::int64_t{instance.start_ns}))};
@@ -205,6 +205,16 @@ class IterationsSection final : public Section {
 };
 
 }  // namespace
+
+std::vector<TableColumn> iteration_columns() {
+  std::vector<TableColumn> out{
+      {"iteration", "iteration", Unit::count},
+      {"start_ns", "start", Unit::ns, 70, "on the host, since the start of the trace"}};
+  for (const Quantity& quantity : quantities()) out.push_back(quantity.column);
+  out.push_back({"warm_up", "warm-up", Unit::text, 91});
+  out.push_back({"outlier", "outlier", Unit::text, 90});
+  return out;
+}
 
 const SectionKind kIterationsSection{"iterations",
                                      "time of each iteration, outliers marked",

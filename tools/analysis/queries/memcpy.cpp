@@ -4,6 +4,8 @@
 //
 // A rate excludes the bytes of copies that have no time. Copies from or to pageable memory are marked: they
 // go through a buffer of the driver.
+#include "tools/analysis/queries/memcpy.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -41,14 +43,15 @@ void add_amount(std::vector<Cell>& row, const Amount& amount) {
   row.push_back(cell_if(amount.durations.count() != 0, amount.durations.max_ns()));
 }
 
-void add_amount_columns(Table& table) {
-  table.columns.insert(table.columns.end(), {{"count", "count", Unit::count},
-                                             {"bytes", "bytes", Unit::bytes},
-                                             {"gpu_ns", "time", Unit::ns},
-                                             {"bytes_per_s", "rate", Unit::bytes_per_s},
-                                             {"mean_bytes", "mean size", Unit::bytes, 60},
-                                             {"median_ns", "median", Unit::ns, 40},
-                                             {"max_ns", "longest", Unit::ns, 30}});
+void add_amount_columns(std::vector<TableColumn>& columns) {
+  columns.insert(columns.end(),
+                 {{"count", "count", Unit::count},
+                  {"bytes", "bytes", Unit::bytes},
+                  {"gpu_ns", "time", Unit::ns},
+                  {"bytes_per_s", "rate", Unit::bytes_per_s, kAlwaysShown, "bytes over their time"},
+                  {"mean_bytes", "mean size", Unit::bytes, 60},
+                  {"median_ns", "median", Unit::ns, 40},
+                  {"max_ns", "longest", Unit::ns, 30}});
 }
 
 /// Sorted by time, then by bytes.
@@ -90,10 +93,7 @@ class MemcpySection final : public Section {
     Table table;
     table.name = "memcpy";
     table.empty = "No copy in this trace.";
-    table.columns = {{"kind", "copies"}, {"src", "from"}, {"dst", "to"}};
-    add_amount_columns(table);
-    table.columns.push_back({"pageable", "pageable", Unit::text, 80});
-    table.columns.push_back({"synchronous", "synchronous", Unit::text, 70});
+    table.columns = memcpy_columns();
     bool pageable = false;
     for (const auto* const entry : heaviest_first(copies_)) {
       const auto& [kind, source, destination, synchronous] = entry->first;
@@ -119,7 +119,7 @@ class MemcpySection final : public Section {
     table.name = "memset";
     table.empty = "No memset in this trace.";
     table.columns = {{"memory", "memsets"}};
-    add_amount_columns(table);
+    add_amount_columns(table.columns);
     for (const auto* const entry : heaviest_first(memsets_)) {
       std::vector<Cell> row{text_cell(std::string(to_text(entry->first)))};
       add_amount(row, entry->second);
@@ -133,6 +133,14 @@ class MemcpySection final : public Section {
 };
 
 }  // namespace
+
+std::vector<TableColumn> memcpy_columns() {
+  std::vector<TableColumn> out{{"kind", "direction"}, {"src", "from"}, {"dst", "to"}};
+  add_amount_columns(out);
+  out.push_back({"pageable", "pageable", Unit::text, 80});
+  out.push_back({"synchronous", "synchronous", Unit::text, 70});
+  return out;
+}
 
 const SectionKind kMemcpySection{"memcpy", "copies by direction and memory, memsets",
                                  make_section<MemcpySection>, kMemcpySectionColumns};

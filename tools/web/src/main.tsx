@@ -30,12 +30,11 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
 function Body(props: {
-  traces: readonly Trace[];
   trace: Trace;
   timelines: readonly TimelineData[] | undefined;
   diff: Diff | undefined;
 }): JSX.Element {
-  const { trace, traces } = props;
+  const { trace } = props;
   switch (useStore().view) {
     case "scatter":
       return <ScatterView trace={trace} />;
@@ -54,7 +53,7 @@ function Body(props: {
     case "findings":
       return <FindingsView trace={trace} />;
     case "diff":
-      return <DiffView traces={traces} diff={props.diff} />;
+      return <DiffView diff={props.diff} />;
     case "about":
       return <AboutView trace={trace} />;
     default:
@@ -77,7 +76,7 @@ function Page({ traces, diff }: { traces: readonly Trace[]; diff: Diff | undefin
       <SelectionBar trace={trace} />
       <main key={trace.index}>
         <div id="view" class="panel" role="tabpanel" aria-labelledby={`tab-${state.view}`}>
-          <Body traces={traces} trace={trace} timelines={timelines} diff={diff} />
+          <Body trace={trace} timelines={timelines} diff={diff} />
         </div>
       </main>
     </>

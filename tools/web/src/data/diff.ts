@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The comparison of the page's two traces: what `rangefinder diff --json --all` prints. The page computes nothing of it.
-import type { Unit } from "./numbers";
+// The comparison of the page's two traces: what `rangefinder diff --json --all` prints, with columns and texts. The page
+// computes nothing of it.
+import type { StatedColumn, Texts } from "../ui/stated_columns";
 
 export interface DiffRow {
   /** Of a module or a call; of a kernel; neither: the iteration. */
@@ -19,6 +20,7 @@ export interface DiffRow {
   n_b?: number;
   verdict: string;
   where?: string;
+  texts?: Texts;
 }
 
 export interface DiffSide {
@@ -38,16 +40,7 @@ export interface Diff extends Record<Exclude<DiffTable, "calls">, DiffRow[]> {
   differences: string[];
   verdict: { result: string; text: string };
   calls?: DiffRow[];
+  columns: Partial<Record<DiffTable, StatedColumn[]>>;
 }
-
-export const unitOf = (quantity: string): Unit =>
-  quantity.endsWith("_ns") ? "ns" : quantity.endsWith("_bytes") ? "bytes" : "count";
-
-/** "gpu_idle_launch_ns" as "GPU idle launch". */
-export const quantityText = (quantity: string): string =>
-  quantity
-    .replace(/_(ns|bytes)$/, "")
-    .replaceAll("_", " ")
-    .replace(/\b(gpu|dram|l2)\b/g, (word) => word.toUpperCase());
 
 export const isChange = (row: DiffRow): boolean => !["same", "untested", "unclear", "too few"].includes(row.verdict);

@@ -33,7 +33,6 @@ export interface NamedTable {
   /** Of all metrics, measured or not. */
   topics: readonly string[];
 }
-export const kNoMetrics: NamedTable = { metrics: [], topics: [] };
 
 export interface NamedValue {
   metric: NamedMetric;

@@ -195,13 +195,11 @@ export interface TraceTables {
   left_out: Record<string, number>;
 }
 
-/** Columns of the tables of modules and kernels: time and bytes, or named metrics. */
-export interface PageColumns {
-  modules: StatedColumn[];
-  module_metrics: StatedColumn[];
-  kernels: StatedColumn[];
-  kernel_metrics: StatedColumn[];
-}
+/** Columns by table; of modules and kernels: time and bytes, or named metrics. */
+export type PageColumns = Record<
+  "modules" | "module_metrics" | "kernels" | "kernel_metrics" | "iterations" | "copies",
+  StatedColumn[]
+>;
 
 export interface Tables {
   schema: string;

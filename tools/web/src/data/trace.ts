@@ -2,7 +2,7 @@
 //
 // The tables of one trace, with queries for the views: the tree of modules, the kernels of a module, its limiter.
 // Computes no numbers except sums over values of the trace.
-import { kNoMetrics, type HasNamed, type NamedTable } from "./named";
+import type { HasNamed, NamedTable } from "./named";
 import type { KernelRow, ModuleRow, PageColumns, TraceTables, Values } from "./rows";
 
 /** The metrics for the width of the icicle and the height of the scatter. */
@@ -26,8 +26,6 @@ export function metricOf(row: Values, metric: Metric): number | undefined {
   return metric === "dram" ? dramBytes(row) : row.l2_bytes;
 }
 
-const kNoColumns: PageColumns = { modules: [], module_metrics: [], kernels: [], kernel_metrics: [] };
-
 export interface KernelInModule {
   kernel: number;
   module: number;
@@ -47,8 +45,8 @@ export class Trace {
   constructor(
     readonly tables: TraceTables,
     readonly index: number,
-    readonly named: NamedTable = kNoMetrics,
-    readonly columns: PageColumns = kNoColumns,
+    readonly named: NamedTable,
+    readonly columns: PageColumns,
   ) {
     this.children = tables.modules.map(() => []);
     tables.modules.forEach((row, i) => {

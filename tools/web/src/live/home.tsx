@@ -2,53 +2,30 @@
 //
 // The lists of running programs and of traces on disk.
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import { bytesText } from "../data/numbers";
-import type { TableColumn } from "../ui/columns";
+import { useMemo, useState } from "preact/hooks";
+import { statedColumn, type StatedColumn, type Texts } from "../ui/stated_columns";
 import { Table } from "../ui/table";
 import { PerfettoButton } from "./perfetto_button";
-import { useList, type ProgramRow, type TraceRow } from "./server";
+import { useAnswer, type ListColumns, type ProgramRow, type TraceRow } from "./server";
 
 const timeText = (ms: number | undefined): string =>
   ms === undefined ? "" : new Date(ms).toISOString().replace("T", " ").slice(0, 19);
 const lastPart = (path: string | undefined): string => (path ?? "").split("/").pop() ?? "";
 
-const kProgramColumns: TableColumn<ProgramRow>[] = [
-  { key: "name", title: "Program", unit: "text", width: 220, value: (row) => row.name },
-  { key: "pid", title: "Process", unit: "text", width: 84, value: (row) => String(row.pid) },
-  { key: "rank", title: "Rank", unit: "text", width: 60, value: (row) => row.rank },
-  { key: "state", title: "State", unit: "text", width: 90, value: (row) => row.state },
-  { key: "counters", title: "Counters", unit: "text", width: 90, value: (row) => row.counters },
-  { key: "launches", title: "Launches", unit: "count", width: 110, value: (row) => row.launches },
-  { key: "window_number", title: "Window", unit: "count", width: 80, value: (row) => row.window_number },
-  { key: "window_lost", title: "Lost", unit: "count", width: 80, value: (row) => row.window_lost },
-];
+const programValue = (row: ProgramRow, key: string): number | string | undefined => row[key as keyof ProgramRow];
+const traceValue = (row: TraceRow, key: string): number | string | undefined => row[key as keyof TraceRow];
+const traceTexts = (row: TraceRow): Texts => ({
+  executable: lastPart(row.executable),
+  started_unix_ms: timeText(row.started_unix_ms),
+});
 
-const kTraceColumns: TableColumn<TraceRow>[] = [
-  { key: "trace", title: "Trace", unit: "text", width: 240, value: (row) => row.trace },
-  { key: "executable", title: "Program", unit: "text", width: 160, value: (row) => lastPart(row.executable) },
-  { key: "pid", title: "Process", unit: "text", width: 84, value: (row) => row.pid && String(row.pid) },
-  { key: "rank", title: "Rank", unit: "text", width: 60, value: (row) => row.rank },
-  { key: "counters", title: "Counters", unit: "text", width: 90, value: (row) => row.counters },
-  {
-    key: "started",
-    title: "Started (UTC)",
-    unit: "text",
-    width: 160,
-    value: (row) => timeText(row.started_unix_ms),
-  },
-  {
-    key: "bytes",
-    title: "Size",
-    unit: "bytes",
-    width: 90,
-    value: (row) => row.bytes,
-    text: (row) => bytesText(row.bytes),
-  },
-];
+interface ListProps {
+  stated: readonly StatedColumn[];
+}
 
-function Programs({ watch }: { watch: (pid: number) => void }): JSX.Element {
-  const { rows, error } = useList<ProgramRow>("/api/processes", 2000);
+function Programs({ stated, watch }: ListProps & { watch: (pid: number) => void }): JSX.Element {
+  const { answer: rows, error } = useAnswer<readonly ProgramRow[]>("/api/processes", 2000);
+  const columns = useMemo(() => stated.map((column) => statedColumn(column, programValue)), [stated]);
   const [selected, select] = useState<number>();
   const there = selected !== undefined && (rows ?? []).some((row) => row.pid === selected);
   return (
@@ -63,7 +40,7 @@ function Programs({ watch }: { watch: (pid: number) => void }): JSX.Element {
       {(rows?.length ?? 0) > 0 && (
         <Table
           label="Running programs"
-          columns={kProgramColumns}
+          columns={columns}
           rows={rows ?? []}
           keyOf={(row) => String(row.pid)}
           selected={selected === undefined ? undefined : String(selected)}
@@ -80,8 +57,12 @@ function Programs({ watch }: { watch: (pid: number) => void }): JSX.Element {
   );
 }
 
-function Traces(): JSX.Element {
-  const { rows } = useList<TraceRow>("/api/traces", 5000);
+function Traces({ stated }: ListProps): JSX.Element {
+  const { answer: rows } = useAnswer<readonly TraceRow[]>("/api/traces", 5000);
+  const columns = useMemo(
+    () => stated.map((column) => statedColumn(column, traceValue, { texts: traceTexts })),
+    [stated],
+  );
   const [selected, select] = useState<string>();
   const row = (rows ?? []).find((one) => one.trace === selected);
   const query = row && new URLSearchParams({ trace: row.trace }).toString();
@@ -93,7 +74,7 @@ function Traces(): JSX.Element {
       {(rows?.length ?? 0) > 0 && (
         <Table
           label="Traces"
-          columns={kTraceColumns}
+          columns={columns}
           rows={rows ?? []}
           keyOf={(one) => one.trace}
           selected={selected}
@@ -115,10 +96,16 @@ function Traces(): JSX.Element {
 }
 
 export function Home({ watch }: { watch: (pid: number) => void }): JSX.Element {
+  const { answer: columns, error } = useAnswer<ListColumns>("/api/columns", 0);
   return (
     <div class="view home">
-      <Programs watch={watch} />
-      <Traces />
+      {error !== "" && <p class="warn">{error}</p>}
+      {columns !== undefined && (
+        <>
+          <Programs stated={columns.processes} watch={watch} />
+          <Traces stated={columns.traces} />
+        </>
+      )}
     </div>
   );
 }

@@ -21,11 +21,8 @@ import { PerfettoButton } from "./perfetto_button";
 import { RateLines } from "./rate_lines";
 import { follow, type Connection } from "./server";
 
-const kRates: readonly (readonly [Rate, string])[] = [
-  ["dram_gb_per_s", "DRAM GB/s"],
-  ["l2_gb_per_s", "L2 GB/s"],
-  ["launches_per_s", "launches/s"],
-];
+/** Of the second plot. */
+const kRates: readonly Rate[] = ["dram_gb_per_s", "l2_gb_per_s", "launches_per_s"];
 
 function arranged(
   rows: readonly LiveModule[],
@@ -120,8 +117,9 @@ export function Program({ pid }: { pid: number }): JSX.Element {
   const inside = selected === undefined ? [] : childrenOf(shown, selected);
   // A module without children shows its own line.
   const paths = selected === undefined ? childrenOf(shown, undefined) : inside.length > 0 ? inside : [selected];
-  const rates = kRates.filter(([one]) => one === "launches_per_s" || isMeasured(shown, one));
-  const other = rates.some(([one]) => one === rate) ? rate : "launches_per_s";
+  const titleOf = (key: Rate): string => columns.find((column) => column.key === key)?.title ?? "";
+  const rates = kRates.filter((one) => one === "launches_per_s" || isMeasured(shown, one));
+  const other = rates.includes(rate) ? rate : "launches_per_s";
   const of = selected === undefined ? "outermost modules" : (shown.modules.get(selected)?.name ?? "").slice(0, 80);
   const left = shown.last?.left_out ?? 0;
   return (
@@ -141,14 +139,23 @@ export function Program({ pid }: { pid: number }): JSX.Element {
         <PerfettoButton query={`pid=${pid}`} title={`process ${pid}`} />
       </div>
       <div class="plots">
-        <RateLines history={shown} paths={paths} rate="gpu_ms_per_s" title="GPU ms/s" of={of} />
+        <RateLines history={shown} paths={paths} rate="gpu_ms_per_s" title={titleOf("gpu_ms_per_s")} of={of} />
         <RateLines
           history={shown}
           paths={paths}
           rate={other}
-          title={rates.find(([one]) => one === other)![1]}
+          title={titleOf(other)}
           of={of}
-          tools={rates.length > 1 && <Switch label="Show" options={rates} value={other} choose={setRate} />}
+          tools={
+            rates.length > 1 && (
+              <Switch
+                label="Show"
+                options={rates.map((one) => [one, titleOf(one)] as const)}
+                value={other}
+                choose={setRate}
+              />
+            )
+          }
         />
       </div>
       <Table

@@ -2,7 +2,10 @@
 //
 // Requests to the page's own server: the lists, polled, and the events of one program.
 import { useEffect, useState } from "preact/hooks";
+import type { StatedColumn } from "../ui/stated_columns";
 import type { LiveEvent } from "./history";
+
+const kRetryMs = 2000;
 
 export interface ProgramRow {
   pid: number;
@@ -31,9 +34,12 @@ export interface TraceRow {
   bytes: number;
 }
 
-/** A list, requested every `ms` while the page is visible, and the error of the last request. */
-export function useList<Row>(path: string, ms: number): { rows: readonly Row[] | undefined; error: string } {
-  const [rows, setRows] = useState<readonly Row[]>();
+/** Of /api/columns. */
+export type ListColumns = Record<"processes" | "traces", StatedColumn[]>;
+
+/** An answer, requested every `ms` while the page is visible, and the error of the last request. 0: until there is one. */
+export function useAnswer<Answer>(path: string, ms: number): { answer: Answer | undefined; error: string } {
+  const [answer, setAnswer] = useState<Answer>();
   const [error, setError] = useState("");
   useEffect(() => {
     let timer = 0;
@@ -41,14 +47,15 @@ export function useList<Row>(path: string, ms: number): { rows: readonly Row[] |
     const ask = async (): Promise<void> => {
       try {
         if (!document.hidden) {
-          const answer = await fetch(path, { signal: leaving.signal });
-          setRows((await answer.json()) as Row[]);
+          const response = await fetch(path, { signal: leaving.signal });
+          setAnswer((await response.json()) as Answer);
           setError("");
+          if (ms === 0) return;
         }
       } catch {
         if (!leaving.signal.aborted) setError("The server does not answer: it has ended, or is busy.");
       }
-      if (!leaving.signal.aborted) timer = window.setTimeout(() => void ask(), ms);
+      if (!leaving.signal.aborted) timer = window.setTimeout(() => void ask(), ms || kRetryMs);
     };
     void ask();
     return () => {
@@ -56,7 +63,7 @@ export function useList<Row>(path: string, ms: number): { rows: readonly Row[] |
       window.clearTimeout(timer);
     };
   }, [path, ms]);
-  return { rows, error };
+  return { answer, error };
 }
 
 export type Connection = "connecting" | "open" | "ended" | "refused";

@@ -21,7 +21,17 @@ const kLetter = 8;
 const kMargin = 28;
 const kMinWidth = 84;
 /** Of columns with long texts; others are as wide as their titles. */
-const kWidths: Record<string, number> = { path: 220, name: 280, top_stall: 180 };
+const kWidths: Record<string, number> = {
+  path: 220,
+  name: 280,
+  copy: 320,
+  top_stall: 180,
+  quantity: 130,
+  where: 240,
+  trace: 240,
+  executable: 160,
+  started_unix_ms: 160,
+};
 
 /** `whole`: of a bar whose unit is no share. */
 export function statedColumn<Row>(
@@ -30,15 +40,20 @@ export function statedColumn<Row>(
   { texts, whole }: { texts?: (row: Row) => Texts | undefined; whole?: number } = {},
 ): TableColumn<Row> {
   const { bar, ...stated } = column;
+  // A number in a column of texts is an identifier.
+  const valueOf = (row: Row): number | string | undefined => {
+    const one = value(row, column.key);
+    return column.unit === "text" && one !== undefined ? String(one) : one;
+  };
   const all = column.unit === "share" ? 1 : column.unit === "percent" ? 100 : Math.max(1, whole ?? 1);
   const shareOf = (row: Row): number | undefined => {
-    const part = value(row, column.key);
+    const part = valueOf(row);
     return typeof part === "number" ? part / all : undefined;
   };
   return {
     ...stated,
     width: kWidths[column.key] ?? Math.max(kMinWidth, column.title.length * kLetter + kMargin),
-    value: (row) => value(row, column.key),
+    value: valueOf,
     text: (row) => texts?.(row)?.[column.key],
     ...(bar === true ? { bar: shareOf } : {}),
   };

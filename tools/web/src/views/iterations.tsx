@@ -9,56 +9,33 @@ import { countText, durationText } from "../data/numbers";
 import type { Trace } from "../data/trace";
 import { update } from "../state";
 import { useTheme, type Theme } from "../theme";
-import type { TableColumn } from "../ui/columns";
 import { Plot, type PlotOptions } from "../ui/plot";
+import { statedColumn, type StatedColumn } from "../ui/stated_columns";
 import { Table } from "../ui/table";
 
-type Row = Record<string, number | undefined> & { index: number };
+type Row = Record<string, number | undefined> & { iteration: number };
+
+/** Of the plot. */
+const kLines = ["host_ns", "gpu_span_ns", "gpu_busy_ns"];
 
 function rowsOf(trace: Trace): Row[] {
   const columns = trace.tables.iterations?.columns ?? {};
   const n = columns["start_ns"]?.length ?? 0;
-  return Array.from({ length: n }, (_, index) => {
-    const row: Row = { index };
-    for (const [key, values] of Object.entries(columns)) row[key] = values[index] ?? undefined;
+  return Array.from({ length: n }, (_, iteration) => {
+    const row: Row = { iteration };
+    for (const [key, values] of Object.entries(columns)) row[key] = values[iteration] ?? undefined;
     const { gpu_start_ns: start, gpu_end_ns: end } = row;
     if (start !== undefined && end !== undefined) row["gpu_span_ns"] = end - start;
     return row;
   });
 }
 
-const column = (key: string, title: string, unit: TableColumn<Row>["unit"], tip?: string): TableColumn<Row> => ({
-  key,
-  title,
-  unit,
-  width: 96,
-  value: (row) => row[key],
-  ...(tip === undefined ? {} : { tip }),
-});
-
-const kColumns: TableColumn<Row>[] = [
-  { ...column("index", "Iteration", "count"), width: 90 },
-  column("start_ns", "Start", "ns", "On the host, since the start of the trace"),
-  column("host_ns", "Host", "ns", "From start to end of the range on the host, without the time held"),
-  column("held_ns", "Held", "ns", "Time in which the profiler held the thread"),
-  column("gpu_span_ns", "GPU span", "ns", "From the first start to the last end of its GPU work"),
-  column("gpu_ns", "GPU time", "ns", "Sum of the durations of its kernels"),
-  column("gpu_busy_ns", "GPU busy", "ns", "Time in which at least one kernel, copy or memset ran"),
-  column("kernels", "Kernels", "count"),
-  column("launches", "Launches", "count"),
-  column("copies", "Copies", "count"),
-  column("copy_bytes", "Copied", "bytes"),
-  column("syncs", "Waits", "count"),
-  column("sync_ns", "Waited", "ns", "Time in which the host waited for the GPU"),
-  column("dram_bytes", "DRAM", "bytes", "Bytes of launches that were measured one by one"),
-  column("l2_bytes", "L2", "bytes"),
-];
-
-function optionsOf(theme: Theme, select: (index: number) => void): PlotOptions {
+function optionsOf(theme: Theme, columns: readonly StatedColumn[], select: (index: number) => void): PlotOptions {
   const axis = { stroke: theme.dim, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1 } };
-  const line = (label: string, stroke: string): uPlot.Series => ({
-    label,
-    stroke,
+  const titleOf = (key: string): string => columns.find((column) => column.key === key)!.title;
+  const line = (key: string, i: number): uPlot.Series => ({
+    label: titleOf(key),
+    stroke: [theme.names[3]!, theme.names[1]!, theme.accent][i]!,
     width: 1.5,
     points: { show: true, size: 4 },
     value: (_, value) => (value === null ? "–" : durationText(value)),
@@ -66,14 +43,12 @@ function optionsOf(theme: Theme, select: (index: number) => void): PlotOptions {
   return {
     scales: { x: { time: false }, y: { range: (_, __, max) => [0, (max || 1) * 1.05] } },
     axes: [
-      { ...axis, label: "iteration", labelSize: 18, size: 34 },
+      { ...axis, label: titleOf("iteration"), labelSize: 18, size: 34 },
       { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => durationText(tick)) },
     ],
     series: [
-      { label: "iteration", value: (_, value) => (value === null ? "–" : countText(value)) },
-      line("host", theme.names[3]!),
-      line("GPU span", theme.names[1]!),
-      line("GPU busy", theme.accent),
+      { label: titleOf("iteration"), value: (_, value) => (value === null ? "–" : countText(value)) },
+      ...kLines.map(line),
     ],
     cursor: { drag: { x: true, y: false } },
     hooks: {
@@ -89,12 +64,16 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
   const data = useMemo(
     () =>
       [
-        rows.map((row) => row.index),
-        ...["host_ns", "gpu_span_ns", "gpu_busy_ns"].map((key) => rows.map((row) => row[key] ?? null)),
+        rows.map((row) => row.iteration),
+        ...kLines.map((key) => rows.map((row) => row[key] ?? null)),
       ] as uPlot.AlignedData,
     [rows],
   );
-  const options = useMemo(() => optionsOf(theme, select), [theme]);
+  const options = useMemo(() => optionsOf(theme, trace.columns.iterations, select), [theme, trace]);
+  const columns = useMemo(
+    () => trace.columns.iterations.map((column) => statedColumn<Row>(column, (row, key) => row[key])),
+    [trace],
+  );
   const path = trace.tables.iterations?.path;
   if (path === undefined || rows.length === 0)
     return (
@@ -121,11 +100,11 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
       <Plot options={options} data={data} label="Duration of each iteration; the table below has the same data" />
       <Table
         label="Iterations"
-        columns={kColumns.filter(({ key }) => key !== "held_ns" || rows.some((row) => row["held_ns"] !== undefined))}
+        columns={columns}
         rows={rows}
-        keyOf={(row) => String(row.index)}
+        keyOf={(row) => String(row.iteration)}
         selected={selected === undefined ? undefined : String(selected)}
-        select={(row) => select(row.index)}
+        select={(row) => select(row.iteration)}
         open={show}
         tools={
           <button

@@ -32,7 +32,7 @@ function valueIn(shown: Shown, key: string): number | string | undefined {
 }
 
 function columnsOf(trace: Trace, grouped: boolean, columns: Columns): TableColumn<Shown>[] {
-  const { kernels, kernel_metrics: metrics } = trace.columns;
+  const { modules, kernels, kernel_metrics: metrics } = trace.columns;
   const out = (columns === "metrics" ? metrics : kernels).map((column) => {
     const isName = column.key === "name";
     return statedColumn<Shown>(column, valueIn, {
@@ -40,13 +40,7 @@ function columnsOf(trace: Trace, grouped: boolean, columns: Columns): TableColum
       texts: (shown) => (isName ? { name: shortName(shown.row) } : isWhole(shown) ? shown.row.texts : undefined),
     });
   });
-  const module: TableColumn<Shown> = {
-    key: "module",
-    title: "Module",
-    unit: "text",
-    width: 260,
-    value: (shown) => shown.where,
-  };
+  const module = statedColumn<Shown>(modules[0]!, (shown) => shown.where);
   return grouped ? [...out.slice(0, 1), module, ...out.slice(1)] : out;
 }
 
