@@ -2,8 +2,9 @@
 
 # rangefinder_target(TARGET [APART REGEX]): our flags for one of our targets; nothing is set globally.
 #
-# With RANGEFINDER_UNITY sixteen files of a target are compiled as one, in about 40 % of the time. So two files of a target
-# must not define the same local name. APART: files that have to be compiled alone; the reason stands beside the call.
+# With RANGEFINDER_UNITY sixteen files of a target are compiled as one, because headers take most of the time. So two
+# files of a target must not define the same local name. APART: files that have to be compiled alone; the reason stands
+# beside the call.
 function(rangefinder_target target)
   cmake_parse_arguments(ARG "" "APART" "" ${ARGN})
   set(cxx_warnings -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)

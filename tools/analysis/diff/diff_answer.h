@@ -25,7 +25,7 @@ struct DiffVerdict {
 struct DiffRatios {
   std::optional<double> kernels;     ///< summed durations of the kernels of an iteration, A over B
   std::optional<double> iterations;  ///< throughput: wall time of an iteration, A over B
-  /// "Kernels 2.01x as fast, iterations 1.78x as fast."; empty without both.
+  /// "Kernels 2.01x as fast, iterations 1.78x as fast."; empty if neither is known.
   [[nodiscard]] std::string text() const;
 };
 

@@ -29,13 +29,14 @@ struct LoggedCall {
   std::uint16_t api = 0;  ///< CallLog::api()
   std::uint32_t thread = 0, path = 0;
   TimeNs start_ns = 0;
-  std::uint64_t host_ns = 0;  ///< without holds
+  std::uint64_t host_ns = 0;  ///< without the time in which the profiler held the thread
   std::uint64_t bytes = 0;
 };
 
 struct LoggedCopy {
   WorkEvent event;
-  /// Host time of the call without holds; 0 for a node of a graph, or where the launch is not in the trace.
+  /// Host time of the call, without the time held by the profiler; 0 for a node of a graph, or where the
+  /// launch is not in the trace.
   [[nodiscard]] std::uint64_t call_ns() const noexcept {
     if (!event.launched() || event.work.graph != 0) return 0;
     const std::uint64_t ns = elapsed_ns(event.launch_start_ns, event.launch_end_ns);

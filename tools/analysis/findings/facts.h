@@ -65,8 +65,8 @@ class FindingFacts {
   AttentionProducts attention;
   ShortNodes short_nodes;
   ConcurrentKernels concurrent;
-  std::vector<TimeNs>
-      last_use_ns;  ///< by path: the latest end of a range, and start of work; INT64_MIN: none
+  /// By path: the latest end of a range, and start of work; INT64_MIN: none.
+  std::vector<TimeNs> last_use_ns;
   bool any_sync = false, any_alloc = false, any_event = false;
 
  private:

@@ -38,8 +38,8 @@ struct Finding {
   /// Potential saving: upper bound of what a fix saves over the analysed time. Absent: the trace cannot show
   /// it.
   std::optional<std::uint64_t> saving_ns = {};
-  std::string effect =
-      {};  ///< follows the module: "moves 2.9x its declared bytes". Without one: a whole clause
+  /// Follows the module: "moves 2.9x its declared bytes". Without one: a whole clause.
+  std::string effect = {};
   std::string kernel = {};              ///< of a rule about one kernel
   std::string why = {};                 ///< two sentences, the deciding number first
   std::vector<Evidence> evidence = {};  ///< never empty

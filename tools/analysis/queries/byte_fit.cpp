@@ -132,8 +132,7 @@ Table byte_fit_table(const std::vector<DepthFit>& fits, std::uint32_t depth) {
   if (!table.rows.empty()) {
     table.remarks =
         "r: correlation; 1: the time follows the bytes. rate: the inverse slope. outliers: more than 3 "
-        "standard "
-        "deviations and 20 % from the line.\n";
+        "standard deviations and 20 % from the line.\n";
   }
   return table;
 }
