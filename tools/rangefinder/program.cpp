@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rangefinder/program.h"
 
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <optional>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/huge_pages.h"
 #include "tools/analysis/model/no_match.h"
 #include "tools/analysis/model/read_ledger.h"
 #include "tools/command_line/command_line.h"
@@ -44,6 +51,23 @@ int with_damage(int code) {
   const std::vector<std::string> sentences = read_damage.sentences();
   for (const std::string& sentence : sentences) print_once(sentence, code);
   return code == kExitOk && !sentences.empty() ? kExitMissing : code;
+}
+
+/// The heap begins with this many bytes of address space, in huge pages: a fifth of the time of `report` were
+/// page faults of 4 KiB. Pages are allocated when they are first written; where the system has no huge ones,
+/// nothing changes.
+void use_huge_pages() {
+  constexpr int kHeapBytes = 512 << 20, kMappedBytes = 4 << 20;
+  mallopt(M_TOP_PAD, kHeapBytes);
+  mallopt(M_MMAP_THRESHOLD, kMappedBytes);            // larger blocks: HugePages
+  void* const block = std::malloc(kMappedBytes / 2);  // the heap grows
+  const auto begin =
+      reinterpret_cast<std::uintptr_t>(block) / kHugePageBytes * kHugePageBytes + kHugePageBytes;
+  const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
+  if (block != nullptr && begin < end) {
+    static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+  }
+  std::free(block);
 }
 
 int run_command_line(const Program& about, int argc, char** argv) {
@@ -98,6 +122,7 @@ void add_reading_verbs(CommandLine& line, Action& action) {
 
 int run_program(const Program& program, int argc, char** argv) noexcept {
   try {
+    use_huge_pages();
     const int code = run_command_line(program, argc, argv);
     std::cout.flush();
     if (!std::cout) return print_once("cannot write to standard output", kExitMissing);
