@@ -12,12 +12,11 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "schema/record.h"
+#include "tests/bench/trace_segments.h"
 
 namespace rangefinder::bench {
 
@@ -32,7 +31,7 @@ class TraceMaker {
   explicit TraceMaker(TraceMakerOptions options);
   /// Writes the whole trace. Throws std::runtime_error if the files cannot be written.
   void make();
-  [[nodiscard]] std::uint64_t lines() const noexcept { return lines_; }
+  [[nodiscard]] std::uint64_t lines() const noexcept { return out_.lines(); }
 
  private:
   struct Module {
@@ -47,23 +46,13 @@ class TraceMaker {
   void copy(bool to_device);
   void flush_gpu_records();
   void begin_segment();
-  void write_text();
-  void end_segment();
   void end_trace();
-  template <typename Record>
-  void event(const char* kind, const Record& record);
-  template <typename Record>
-  void put(const Record& record);
 
   TraceMakerOptions options_;
+  TraceSegments out_;
   std::vector<Module> modules_;
   std::vector<KernelRecord> waiting_kernels_;  // the content of an incomplete buffer
   std::vector<MemcpyRecord> waiting_copies_;
-  EndRecord end_;
-  std::string text_;
-  std::ofstream file_;
-  std::uint32_t segment_ = 0;
-  std::uint64_t segment_written_ = 0, lines_ = 0, events_ = 0, bytes_ = 0;
   std::uint64_t launched_ = 0, ranges_ = 0;
   std::uint32_t correlation_ = 0;
   TimeNs host_ns_ = 1'000'000, gpu_ns_ = 1'000'000;
