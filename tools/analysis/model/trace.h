@@ -64,6 +64,8 @@ class Trace {
   void use_recorded_paths();
   /// Of the chunks in memory.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return memory_bytes_; }
+  /// Threads that a query may use.
+  [[nodiscard]] unsigned jobs() const noexcept { return options_.limits.jobs; }
 
  private:
   void read(const std::function<void(const Chunk&)>& see);

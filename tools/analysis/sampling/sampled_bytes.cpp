@@ -8,6 +8,7 @@
 
 #include "profiler/attribution/kernel_carry.h"
 #include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
 #include "tools/analysis/sampling/inseparable.h"
 #include "tools/analysis/sampling/sampled_bytes_split.h"
 
@@ -311,7 +312,7 @@ SampledTrace::SampledTrace(Trace& trace, const Selection* selection, std::size_t
   InseparablePaths inseparable(groups_);
   for (const SampleBlock& block : blocks_) inseparable.add(block);
   inseparable_ = inseparable.groups();
-  rates_ = unmix(blocks_, groups_.mean_durations(), background_of(blocks_, sums_.lines));
+  rates_ = unmix(blocks_, groups_.mean_durations(), background_of(blocks_, sums_.lines), trace.jobs());
 }
 
 void SampledTrace::keep(SampleBlock&& block) {

@@ -2,9 +2,12 @@
 #include "tools/analysis/sampling/unmix.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <utility>
 
+#include "tools/analysis/sampling/non_negative_solver.h"
 #include "tools/analysis/sampling/unmix_draw.h"
 
 namespace rangefinder {
@@ -17,6 +20,8 @@ constexpr int kRounds = 4;
 constexpr double kMaxErrorRatio = 0.98;
 // The lag is searched in this many blocks, spread over the trace.
 constexpr std::size_t kLagBlocks = 400;
+// How to share a column is decided in as many, or more where each group would have few samples.
+constexpr std::size_t kTrialBlocks = 400, kGroupsOfTrialBlock = 16;
 constexpr TimeNs kMaxLagNs = 2'000, kFirstLagStepNs = 500, kLastLagStepNs = 100;
 // A lag must improve the prediction by this part: noise alone always favours some lag.
 constexpr double kMinLagGain = 0.002;
@@ -25,13 +30,6 @@ constexpr double kMinPaceGain = 0.01;
 constexpr std::size_t kSignSamples = 4;
 // Residuals are clamped to this many deviations: fits give outliers little weight too.
 constexpr double kMaxResidualDeviations = 4;
-
-std::vector<SampleBlock> every_nth(std::span<const SampleBlock> blocks, std::size_t limit) {
-  std::vector<SampleBlock> some;
-  const std::size_t step = (blocks.size() + limit - 1) / limit;
-  for (std::size_t i = 0; i < blocks.size(); i += step) some.push_back(blocks[i]);
-  return some;
-}
 
 /// Finds the lag with the best fit, and accepts it only if the held-out samples confirm it.
 class LagSearch {
@@ -61,7 +59,7 @@ class LagSearch {
  private:
   double error_at(TimeNs lag_ns, SampleSet set) const {
     const std::vector<double> shared = time_shared_rates(data_, SampleSet::fitted, lag_ns);
-    const RateFit fit = fit_rates(data_, SampleSet::fitted, lag_ns, shared, 1);
+    const RateFit fit = fit_rates(data_, SampleSet::fitted, lag_ns, shared, 1, scale_.rates);
     return prediction_error(data_, set, lag_ns, fit.rates, scale_);
   }
 
@@ -75,22 +73,22 @@ struct Trial {
   bool per_launch = false;
   TimeNs lag_ns = 0;
   double ratio = 1;
+  std::vector<double> rates;  ///< of the fitted samples, at no lag
 };
 
 /// Fits at the lag and compares the prediction of held-out samples, by the noise of `scale`.
 double held_out_error(const FitData& data, TimeNs lag_ns, const RateFit& scale) {
   const std::vector<double> shared = time_shared_rates(data, SampleSet::fitted, lag_ns);
-  const RateFit fit = fit_rates(data, SampleSet::fitted, lag_ns, shared, kRounds);
+  const RateFit fit = fit_rates(data, SampleSet::fitted, lag_ns, shared, kRounds, scale.rates);
   return prediction_error(data, SampleSet::held_out, lag_ns, fit.rates, scale);
 }
 
 Trial try_unmixing(const FitData& data, std::span<const double> mean_durations) {
   const std::vector<double> shared = time_shared_rates(data, SampleSet::fitted, 0);
-  const RateFit fit = fit_rates(data, SampleSet::fitted, 0, shared, kRounds);
+  RateFit fit = fit_rates(data, SampleSet::fitted, 0, shared, kRounds, shared);
   if (!fit.valid) return {};
 
-  const std::vector<SampleBlock> some = every_nth(data.blocks, kLagBlocks);
-  const FitData lag_data{some, data.groups, data.background, data.column, data.pace};
+  const FitData lag_data = data.some(kLagBlocks);
   const TimeNs lag_ns = LagSearch(lag_data, fit).find();
   const double time_shared_error = prediction_error(data, SampleSet::held_out, 0, shared, fit);
   if (time_shared_error <= 0) return {};
@@ -101,7 +99,7 @@ Trial try_unmixing(const FitData& data, std::span<const double> mean_durations) 
   by_launch.pace = Pace(mean_durations);
   const double per_launch = held_out_error(by_launch, lag_ns, fit);
   const bool better = per_launch < (1 - kMinPaceGain) * per_ns;
-  return {true, better, lag_ns, (better ? per_launch : per_ns) / time_shared_error};
+  return {true, better, lag_ns, (better ? per_launch : per_ns) / time_shared_error, std::move(fit.rates)};
 }
 
 using Replicas = std::array<std::vector<double>, kReplicas>;
@@ -221,7 +219,8 @@ std::size_t samples_with_work(const FitData& data) {
 
 ColumnRates column_rates(FitData data, std::span<const double> mean_durations) {
   ColumnRates column;
-  const Trial trial = samples_with_work(data) < kMinSamples ? Trial{} : try_unmixing(data, mean_durations);
+  const FitData some = data.some(std::max(kTrialBlocks, data.groups / kGroupsOfTrialBlock));
+  const Trial trial = samples_with_work(some) < kMinSamples ? Trial{} : try_unmixing(some, mean_durations);
   if (trial.valid) column.held_out_ratio = trial.ratio;
   column.unmixed = trial.valid && trial.ratio < kMaxErrorRatio;
   if (!column.unmixed) {
@@ -233,7 +232,7 @@ ColumnRates column_rates(FitData data, std::span<const double> mean_durations) {
   column.per_launch = trial.per_launch;
   if (trial.per_launch) data.pace = Pace(mean_durations);
   const std::vector<double> shared = time_shared_rates(data, SampleSet::all, trial.lag_ns);
-  RateFit fit = fit_rates(data, SampleSet::all, trial.lag_ns, shared, kRounds);
+  RateFit fit = fit_rates(data, SampleSet::all, trial.lag_ns, shared, kRounds, trial.rates);
   column.replicas = unmixed_replicas(data, trial.lag_ns, fit, prior_of(shared));
   column.rates = std::move(fit.rates);
   column.noise = fit.noise;
@@ -244,13 +243,23 @@ ColumnRates column_rates(FitData data, std::span<const double> mean_durations) {
 }  // namespace
 
 UnmixedRates unmix(std::span<const SampleBlock> blocks, std::vector<double> mean_durations,
-                   BackgroundRates background) {
+                   BackgroundRates background, unsigned jobs) {
   UnmixedRates out;
   out.background = std::move(background);
   out.mean_durations = std::move(mean_durations);
-  for (std::size_t c = 0; c < kSharedColumns; ++c) {
-    out.columns[c] = column_rates({blocks, out.mean_durations.size(), out.background, c}, out.mean_durations);
+  std::atomic<std::size_t> next = 0;
+  const auto fit_columns = [&] {
+    for (std::size_t c = next++; c < kSharedColumns; c = next++) {
+      out.columns[c] =
+          column_rates({blocks, out.mean_durations.size(), out.background, c}, out.mean_durations);
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < std::min<std::size_t>(jobs, kSharedColumns); ++i) {
+    others.push_back(std::async(std::launch::async, fit_columns));
   }
+  fit_columns();
+  for (std::future<void>& other : others) other.get();
   return out;
 }
 

@@ -56,8 +56,9 @@ struct UnmixedRates {
   }
 };
 
-/// `mean_durations`: by group; its size is the exclusive upper bound of OrderedWork::kind.
+/// `mean_durations`: by group; its size is the exclusive upper bound of OrderedWork::kind. `jobs`: threads;
+/// the result does not depend on it.
 [[nodiscard]] UnmixedRates unmix(std::span<const SampleBlock> blocks, std::vector<double> mean_durations,
-                                 BackgroundRates background);
+                                 BackgroundRates background, unsigned jobs = 1);
 
 }  // namespace rangefinder

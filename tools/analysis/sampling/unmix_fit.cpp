@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/analysis/sampling/non_negative_solver.h"
 #include "tools/analysis/sampling/unmix_draw.h"
 
 namespace rangefinder {
@@ -16,6 +17,8 @@ constexpr double kMaxSquaredError = 25;
 constexpr double kMinPriorPart = 0.02;
 
 constexpr std::uint64_t kMinRows = 200;
+// Three parameters need no more blocks.
+constexpr std::size_t kNoiseBlocks = 256;
 constexpr double kMinFloorUnits = 2, kMinSpread = 0.01, kMinEdgeNs = 20;
 constexpr double kMaxSpread = 1, kMaxEdgeNs = 3'000;
 // Residuals are clamped to this many deviations: a cold first launch is not typical of the others.
@@ -144,7 +147,7 @@ PriorRates prior_of(const std::vector<double>& time_shared) {
 }
 
 RateFit fit_rates(const FitData& data, SampleSet set, TimeNs lag_ns, const std::vector<double>& time_shared,
-                  int rounds) {
+                  int rounds, const std::vector<double>& near) {
   const PriorRates prior = prior_of(time_shared);
   RateFit fit{time_shared, first_noise(time_shared), true};
   for (int round = 0; round < rounds && fit.valid; ++round) {
@@ -158,10 +161,11 @@ RateFit fit_rates(const FitData& data, SampleSet set, TimeNs lag_ns, const std::
     });
     fit.valid = !equations.overfull();
     if (!fit.valid) break;
+    if (round == 0) fit.rates = near;
     NonNegativeSolver(equations).solve(equations.right_side(), prior, fit.rates);
 
     NoiseFit noise(fit.noise);
-    for_each_row(data, set, lag_ns, [&](const UnmixRow& row, double units, std::size_t) {
+    for_each_row(data.some(kNoiseBlocks), set, lag_ns, [&](const UnmixRow& row, double units, std::size_t) {
       noise.add(row, fit.rates, units - predicted_units(row, fit.rates));
     });
     fit.noise = noise.model();

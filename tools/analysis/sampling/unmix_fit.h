@@ -8,6 +8,7 @@
 // are too similar. unmix.cpp makes the decisions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,15 @@ struct FitData {
   const BackgroundRates& background;
   std::size_t column = 0;
   Pace pace{};
-  double jitter_ns = 0;  ///< deviation by which times of work are moved, the same in each pass
+  double jitter_ns = 0;    ///< deviation by which times of work are moved, the same in each pass
+  std::size_t stride = 1;  ///< only every such block
+
+  /// With at most about `limit` blocks, spread over the trace.
+  [[nodiscard]] FitData some(std::size_t limit) const noexcept {
+    FitData out = *this;
+    out.stride = std::max(stride, (blocks.size() + limit - 1) / limit);
+    return out;
+  }
 };
 
 /// The block with random jitter added to starts and ends of work.
@@ -41,7 +50,7 @@ template <typename OnRow>
 void for_each_row(const FitData& data, SampleSet set, TimeNs lag_ns, OnRow&& on_row) {
   UnmixRows rows;
   SampleBlock moved;
-  for (std::size_t b = 0; b < data.blocks.size(); ++b) {
+  for (std::size_t b = 0; b < data.blocks.size(); b += data.stride) {
     if (data.jitter_ns > 0) moved = jittered(data.blocks[b], data.jitter_ns);
     const SampleBlock& block = data.jitter_ns > 0 ? moved : data.blocks[b];
     const double background = data.background.of(block.gpu)[data.column];
@@ -99,9 +108,11 @@ struct RateFit {
   bool valid = false;  ///< false: too many pairs of groups
 };
 
-/// Fits rates and noise alternately, `rounds` times. Outliers get less weight.
+/// Fits rates and noise alternately, `rounds` times. Outliers get less weight. `near`: rates near the
+/// solution, to find it sooner.
 [[nodiscard]] RateFit fit_rates(const FitData& data, SampleSet set, TimeNs lag_ns,
-                                const std::vector<double>& time_shared, int rounds);
+                                const std::vector<double>& time_shared, int rounds,
+                                const std::vector<double>& near);
 
 /// Mean squared error, in deviations by the noise of `scale`; at most 25 per sample.
 [[nodiscard]] double prediction_error(const FitData& data, SampleSet set, TimeNs lag_ns,
