@@ -55,10 +55,7 @@ class CallLog {
   explicit CallLog(const Iterations& iterations) : iterations_(iterations) {}
 
   /// The legacy default streams.
-  void add(const ContextRecord& context) {
-    std::erase_if(null_streams_, [&context](const auto& known) { return known.first == context.id; });
-    null_streams_.emplace_back(context.id, context.null_stream);
-  }
+  void add(const ContextRecord& context) { null_streams_[context.id] = context.null_stream; }
   /// `holds`: of the trace.
   void add(const SyncRecord& sync, const Holds& holds);
   void add(const AllocRecord& alloc, const Holds& holds);
@@ -74,9 +71,8 @@ class CallLog {
   /// The legacy default stream: not the one of each thread, which is a stream like those that programs
   /// create.
   [[nodiscard]] bool on_default_stream(const GpuWork& work) const {
-    const auto at =
-        std::find(null_streams_.begin(), null_streams_.end(), std::pair(work.context, work.stream));
-    return at != null_streams_.end();
+    const auto at = null_streams_.find(work.context);
+    return at != null_streams_.end() && at->second == work.stream;
   }
   /// Events may be missing.
   [[nodiscard]] bool full() const noexcept { return calls_.size() == kMax || copies_.size() == kMax; }
@@ -96,7 +92,7 @@ class CallLog {
   const Iterations& iterations_;
   RecentMap<PathAndApi, std::uint64_t, 1024, PathHash> default_stream_work_;
   std::uint64_t default_stream_kernels_ = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> null_streams_;  // context, stream: a few
+  std::unordered_map<std::uint32_t, std::uint32_t> null_streams_;  // by context
   std::vector<std::string> apis_;
   std::unordered_map<std::string, std::uint16_t> api_ids_;
 };

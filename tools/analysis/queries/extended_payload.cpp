@@ -91,7 +91,10 @@ std::vector<PayloadEntry> ExtendedPayloads::entries(std::uint32_t domain, const 
   if (schema == schemas_.end()) return out;
   std::uint64_t at = 0;
   bool placed = true;
+  // A payload has at most one integer a byte. A damaged schema has thousands, for each range again.
+  std::size_t left = extras.payload_data.size();
   for (const SchemaEntry& entry : schema->second) {
+    if (left-- == 0) break;
     const auto enumeration = entry.of_enum == 0 ? enums_.end() : enums_.find({domain, entry.of_enum});
     const std::uint64_t bytes = enumeration == enums_.end() ? entry.bytes : enumeration->second.bytes;
     placed = placed || entry.offset != 0;

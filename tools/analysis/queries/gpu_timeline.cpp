@@ -19,7 +19,7 @@ void GpuTimeline::finish() {
   order_.finish([this](const Work& next) { start(next); });
   for (auto& [id, gpu] : gpus_) {
     TimeNs last = gpu.now_ns;
-    for (const Work& work : gpu.running) last = std::max(last, work.end_ns);
+    for (const Running& work : gpu.running) last = std::max(last, work.end_ns);
     advance(gpu, id, last);
   }
 }
@@ -33,34 +33,33 @@ void GpuTimeline::start(const Work& work) {
     if (work.end_ns <= gpu.now_ns) return;
   }
   advance(gpu, work.stream.gpu, work.at_ns);
-  gpu.running.push_back(work);
+  Stream& stream = streams_[work.stream];
+  gpu.running.push_back({work.end_ns, &stream, work.is_kernel});
+  std::push_heap(gpu.running.begin(), gpu.running.end());
   ++(work.is_kernel ? gpu.kernels : gpu.copies);
-  const auto same = [&work](const GpuSpan::Active& active) { return active.stream == work.stream; };
-  const auto at = std::find_if(gpu.streams.begin(), gpu.streams.end(), same);
-  if (at == gpu.streams.end())
-    gpu.streams.push_back({work.stream, 1});
-  else
-    ++at->works;
+  if (stream.works++ != 0) return;
+  stream.since_ns = gpu.now_ns;
+  stream.place = gpu.busy.size();
+  gpu.busy.push_back(&stream);
 }
 
 /// Visits the spans up to `until`, and removes the work that ends by then.
 void GpuTimeline::advance(Gpu& gpu, std::uint32_t id, TimeNs until) {
-  while (!gpu.running.empty()) {
-    const auto first = std::min_element(gpu.running.begin(), gpu.running.end(),
-                                        [](const Work& a, const Work& b) { return a.end_ns < b.end_ns; });
-    if (first->end_ns > until) break;
-    show(gpu, id, first->end_ns);
-    stop(gpu, static_cast<std::size_t>(first - gpu.running.begin()));
+  while (!gpu.running.empty() && gpu.running.front().end_ns <= until) {
+    show(gpu, id, gpu.running.front().end_ns);
+    stop_first(gpu);
   }
   show(gpu, id, until);
 }
 
 void GpuTimeline::show(Gpu& gpu, std::uint32_t id, TimeNs until) {
   if (gpu.running.empty()) {
-    for (const Unknown& gap : gaps_) {
-      if (gap.end_ns <= gpu.now_ns || gap.start_ns >= until) continue;
+    for (; gpu.gap < gaps_.size() && gaps_[gpu.gap].start_ns < until; ++gpu.gap) {
+      const Unknown& gap = gaps_[gpu.gap];
+      if (gap.end_ns <= gpu.now_ns) continue;
       show_part(gpu, id, gap.start_ns);
       gpu.now_ns = std::min(gap.end_ns, until);
+      if (gap.end_ns > until) break;
     }
   }
   show_part(gpu, id, until);
@@ -68,19 +67,23 @@ void GpuTimeline::show(Gpu& gpu, std::uint32_t id, TimeNs until) {
 
 void GpuTimeline::show_part(Gpu& gpu, std::uint32_t id, TimeNs until) {
   if (until <= gpu.now_ns) return;
-  visit_({gpu.now_ns, until, id, gpu.kernels, gpu.copies, &gpu.streams});
+  const GpuSpan span{gpu.now_ns, until, id, gpu.kernels, gpu.copies, gpu.busy.size()};
+  if (gpu.busy.size() == 1) gpu.busy.front()->busy.alone_ns += span.ns();
+  visit_(span);
   gpu.now_ns = until;
 }
 
-void GpuTimeline::stop(Gpu& gpu, std::size_t index) {
-  const Work work = gpu.running[index];
-  gpu.running[index] = gpu.running.back();
+void GpuTimeline::stop_first(Gpu& gpu) {
+  std::pop_heap(gpu.running.begin(), gpu.running.end());
+  const Running work = gpu.running.back();
   gpu.running.pop_back();
   --(work.is_kernel ? gpu.kernels : gpu.copies);
-  const auto at =
-      std::find_if(gpu.streams.begin(), gpu.streams.end(),
-                   [&work](const GpuSpan::Active& active) { return active.stream == work.stream; });
-  if (--at->works == 0) gpu.streams.erase(at);
+  Stream& stream = *work.stream;
+  if (--stream.works != 0) return;
+  stream.busy.busy_ns += static_cast<std::uint64_t>(gpu.now_ns - stream.since_ns);
+  gpu.busy.back()->place = stream.place;
+  gpu.busy[stream.place] = gpu.busy.back();
+  gpu.busy.pop_back();
 }
 
 }  // namespace rangefinder

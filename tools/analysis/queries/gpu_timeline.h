@@ -9,7 +9,7 @@
 // From the first start to the last end on a GPU, spans follow each other: idle spans are included. Only the
 // idle part of a gap line is in no span, because what the GPU did there is unknown. Work may arrive out of
 // order as far as time_order.h allows. For later work, the part inside spans already visited is omitted and
-// counted in late_ns(). Memory does not grow with the number of records.
+// counted in late_ns(). Memory grows with streams and with work that runs at the same time, not with records.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,14 @@ struct GpuSpan {
   TimeNs from_ns = 0, to_ns = 0;  ///< never empty
   std::uint32_t gpu = 0;
   std::uint32_t kernels = 0, copies = 0;  ///< running; memsets count as copies
-  struct Active {
-    StreamKey stream;
-    std::uint32_t works = 0;
-  };
-  const std::vector<Active>* streams = nullptr;  ///< each busy stream once
+  std::size_t streams = 0;                ///< busy
 
   [[nodiscard]] std::uint64_t ns() const noexcept { return static_cast<std::uint64_t>(to_ns - from_ns); }
   [[nodiscard]] bool idle() const noexcept { return kernels + copies == 0; }
+};
+
+struct StreamUse {
+  std::uint64_t busy_ns = 0, alone_ns = 0;  ///< alone: no other stream of its GPU was busy
 };
 
 /// Not thread-safe.
@@ -54,6 +54,11 @@ class GpuTimeline {
   void add(const GapRecord& gap);
   /// Call it after the last work: visits the spans buffered for sorting. More work may follow.
   void finish();
+  /// Of the spans that were visited. Call it after finish().
+  [[nodiscard]] StreamUse used(const StreamKey& stream) const {
+    const auto at = streams_.find(stream);
+    return at == streams_.end() ? StreamUse() : at->second.busy;
+  }
   /// Time of work that arrived too late and is missing in the spans.
   [[nodiscard]] std::uint64_t late_ns() const noexcept { return late_ns_; }
 
@@ -63,21 +68,36 @@ class GpuTimeline {
     StreamKey stream;
     bool is_kernel;
   };
+  struct Stream {
+    StreamUse busy;
+    std::uint32_t works = 0;  // running
+    TimeNs since_ns = 0;      // they run
+    std::size_t place = 0;    // in Gpu::busy
+  };
+  struct Running {
+    TimeNs end_ns;
+    Stream* stream;
+    bool is_kernel;
+    /// Of std::push_heap: the first to end is in front.
+    bool operator<(const Running& other) const noexcept { return other.end_ns < end_ns; }
+  };
   struct Gpu {
-    TimeNs now_ns = kNoTime;    // end of the spans visited so far
-    std::vector<Work> running;  // at now_ns
+    TimeNs now_ns = kNoTime;       // end of the spans visited so far
+    std::vector<Running> running;  // at now_ns; a heap, as a damaged trace has any number
     std::uint32_t kernels = 0, copies = 0;
-    std::vector<GpuSpan::Active> streams;
+    std::vector<Stream*> busy;
+    std::size_t gap = 0;  // in gaps_: the first that may end after now_ns
   };
   void start(const Work& work);
   void show(Gpu& gpu, std::uint32_t id, TimeNs until);
   void show_part(Gpu& gpu, std::uint32_t id, TimeNs until);
   void advance(Gpu& gpu, std::uint32_t id, TimeNs until);
-  static void stop(Gpu& gpu, std::size_t index);
+  static void stop_first(Gpu& gpu);
 
   Visit visit_;
   TimeOrder<Work> order_;
   std::map<std::uint32_t, Gpu> gpus_;
+  std::map<StreamKey, Stream> streams_;
   std::uint32_t latest_id_ = 0;
   Gpu* latest_ = nullptr;  // its element of gpus_: most work is of one GPU
   struct Unknown {

@@ -85,17 +85,25 @@ void StreamWaits::put(const Placed& work) {
   stretch.last_ns = std::max(stretch.last_ns, work.end_ns);
 }
 
-StreamWait StreamWaits::follow(const Stream& consumer, std::size_t wait, TimeNs consumer_end,
+std::vector<const StreamWaits::Stretch*> StreamWaits::Stream::work_from_calls() const {
+  std::vector<const Stretch*> out(calls.size());
+  const Stretch* next = nullptr;
+  for (std::size_t i = calls.size(); i-- > 0;) {
+    if (!calls[i].after.empty()) next = &calls[i].after;
+    out[i] = next;
+  }
+  return out;
+}
+
+StreamWait StreamWaits::follow(const Call& wait, const Stretch* next, TimeNs consumer_end,
                                TimeNs producer_end) {
   StreamWait out;
-  out.at_ns = consumer.calls[wait].at_ns;
-  out.consumer_path = consumer.calls[wait].path;
-  const auto next = std::find_if(consumer.calls.begin() + static_cast<std::ptrdiff_t>(wait),
-                                 consumer.calls.end(), [](const Call& call) { return !call.after.empty(); });
-  if (next == consumer.calls.end() || producer_end == kNoTime) return out;
+  out.at_ns = wait.at_ns;
+  out.consumer_path = wait.path;
+  if (next == nullptr || producer_end == kNoTime) return out;
   out.has_work = true;
-  const TimeNs from = std::max(consumer_end, next->after.launched_ns);
-  const TimeNs to = std::min(producer_end, next->after.first_ns);
+  const TimeNs from = std::max(consumer_end, next->launched_ns);
+  const TimeNs to = std::min(producer_end, next->first_ns);
   if (to > from) out.exposed_ns = static_cast<std::uint64_t>(to - from);
   return out;
 }
@@ -124,6 +132,7 @@ std::vector<StreamWait> StreamWaits::waits() {
   }
   std::vector<StreamWait> out;
   for (const auto& [key, stream] : streams_) {
+    const std::vector<const Stretch*> works = stream.work_from_calls();
     for (std::size_t i = 0; i < stream.calls.size(); ++i) {
       const Call& call = stream.calls[i];
       if (!call.wait) continue;
@@ -140,7 +149,7 @@ std::vector<StreamWait> StreamWaits::waits() {
         ++same_stream_;
         continue;
       }
-      StreamWait& wait = out.emplace_back(follow(stream, i, ends[key][i], recorded.producer_end));
+      StreamWait& wait = out.emplace_back(follow(call, works[i], ends[key][i], recorded.producer_end));
       wait.producer = recorded.stream;
       wait.consumer = key;
       wait.producer_path = recorded.path;

@@ -75,6 +75,8 @@ class StreamWaits {
     [[nodiscard]] Stretch& at(TimeNs launch) noexcept;
     /// For each call, the latest end of work launched before it; kNoTime: none.
     [[nodiscard]] std::vector<TimeNs> ends_before_calls() const;
+    /// For each call, the first work launched after it; nullptr: none.
+    [[nodiscard]] std::vector<const Stretch*> work_from_calls() const;
   };
   struct Launch {
     TimeNs start_ns, end_ns;
@@ -86,7 +88,7 @@ class StreamWaits {
   void place(const Launch& launch, Placed work);
   void put(const Placed& work);
   using Ends = std::map<Key, std::vector<TimeNs>>;
-  [[nodiscard]] static StreamWait follow(const Stream& consumer, std::size_t wait, TimeNs consumer_end,
+  [[nodiscard]] static StreamWait follow(const Call& wait, const Stretch* next, TimeNs consumer_end,
                                          TimeNs producer_end);
 
   std::unordered_map<std::uint32_t, std::uint32_t> default_streams_;  // by context

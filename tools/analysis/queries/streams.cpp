@@ -22,7 +22,6 @@ constexpr Columns kStreamsSectionColumns = Column::work_times | Column::work_pla
 
 struct StreamTimes {
   std::uint64_t kernels = 0, copies = 0;
-  std::uint64_t busy_ns = 0, overlap_ns = 0;
   DurationHistogram durations;
 };
 
@@ -62,15 +61,6 @@ class StreamsSection final : public Section {
     waits_.add(work);
   }
 
-  void add(const GpuSpan& span) {
-    spans_ns_[span.gpu] += span.ns();
-    for (const GpuSpan::Active& active : *span.streams) {
-      StreamTimes& times = streams_[active.stream];
-      times.busy_ns += span.ns();
-      if (span.streams->size() > 1) times.overlap_ns += span.ns();
-    }
-  }
-
   static std::string title(const TraceNames& trace, Id id) {
     std::string out = std::to_string(id.second);
     if (trace.contexts.size() > 1) out += " of context " + std::to_string(id.first);
@@ -84,15 +74,17 @@ class StreamsSection final : public Section {
     const Id id{key.context, key.stream};
     const auto span = spans_ns_.find(key.gpu);
     const bool timed = times.durations.count() != 0;
+    const StreamUse busy = timeline_.used(key);
+    const std::uint64_t overlap_ns = busy.busy_ns - busy.alone_ns;
     std::vector<Cell> row{text_cell(title(trace, id)),
                           number_cell(std::uint64_t{key.gpu}),
                           number_cell(times.kernels),
                           number_cell(times.copies),
                           cell_if(timed, times.durations.total_ns()),
-                          cell_if(timed, times.busy_ns),
-                          ratio_cell(times.busy_ns, span == spans_ns_.end() ? 0 : span->second),
-                          cell_if(timed, times.overlap_ns),
-                          ratio_cell(times.overlap_ns, times.busy_ns)};
+                          cell_if(timed, busy.busy_ns),
+                          ratio_cell(busy.busy_ns, span == spans_ns_.end() ? 0 : span->second),
+                          cell_if(timed, overlap_ns),
+                          ratio_cell(overlap_ns, busy.busy_ns)};
     if (const auto at = trace.streams.find(id); at != trace.streams.end()) {
       row.push_back(Cell(CellValue(std::int64_t{at->second.priority})));
       row.push_back(Cell(CellValue(at->second.non_blocking)));
@@ -182,7 +174,7 @@ class StreamsSection final : public Section {
   std::map<StreamKey, StreamTimes> streams_;
   std::map<std::uint32_t, std::uint64_t> spans_ns_;  // by GPU
   StreamWaits waits_;
-  GpuTimeline timeline_{[this](const GpuSpan& span) { add(span); }};
+  GpuTimeline timeline_{[this](const GpuSpan& span) { spans_ns_[span.gpu] += span.ns(); }};
 };
 
 }  // namespace

@@ -71,5 +71,13 @@ TEST_CASE("a payload of another domain's schema, or of none, gives nothing") {
   CHECK(payloads.entries(1, payload(10, {1, 0, 0, 0})).empty());
 }
 
+TEST_CASE("a payload has at most one integer a byte, whatever its schema says") {
+  std::string entries;
+  for (int i = 0; i < 1'000; ++i) entries += R"({"name":"a","type":"int8","offset":1},)";
+  entries.pop_back();
+
+  CHECK(schema(entries).entries(1, payload(9, {1, 2, 3, 4})).size() == 4);
+}
+
 }  // namespace
 }  // namespace rangefinder

@@ -18,7 +18,7 @@ using Span = std::tuple<TimeNs, TimeNs, std::uint32_t, std::uint32_t, std::size_
 struct Seen {
   std::vector<Span> spans;
   GpuTimeline timeline{[this](const GpuSpan& span) {
-    spans.emplace_back(span.from_ns, span.to_ns, span.kernels, span.copies, span.streams->size());
+    spans.emplace_back(span.from_ns, span.to_ns, span.kernels, span.copies, span.streams);
   }};
 };
 
