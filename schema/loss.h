@@ -43,7 +43,8 @@ namespace rangefinder {
     "graph nodes whose creation was not seen (child graphs, earlier ones): they get the launch's path") \
   X(records_restarted, "restarts of CUPTI's activity records after graph nodes without times")          \
   X(inherit_ambiguous,                                                                                  \
-    "look-ups of an inherited path (--inherit) while several threads had ranges open: none was taken")
+    "look-ups of an inherited path (--inherit) while several threads had ranges open: none was taken")  \
+  X(unknown_cause, "losses of causes that this version does not know: another version wrote the trace")
 
 enum class Loss : std::size_t {
 #define X(name, text) name,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parts of lines about the trace itself. Mirrors write_tables.cpp.
+#include <algorithm>
 #include <charconv>
 
 #include "schema/key_names.h"
@@ -61,7 +62,17 @@ void definition_field(const LineKeys& keys, PayloadSchemaRecord&) {
 
 void loss_field(const LineKeys& keys, LossByCause& loss) {
   const LineKeys causes = keys.object_at("loss");
-  for (std::size_t i = 0; i < loss.size(); ++i) causes.optional(kLossCauses[i].name, loss[i]);
+  std::uint64_t& unknown = loss[static_cast<std::size_t>(Loss::unknown_cause)];
+  for (const auto [name, element] : causes.object()) {
+    const auto known = std::find_if(kLossCauses.begin(), kLossCauses.end(),
+                                    [&name = name](const LossCause& cause) { return name == cause.name; });
+    std::uint64_t count = 0;
+    causes.read(name, element, count);
+    if (known != kLossCauses.end())
+      loss[static_cast<std::size_t>(known - kLossCauses.begin())] = count;
+    else
+      unknown += std::min(count, UINT64_MAX - unknown);
+  }
 }
 
 void ledger_fields(const LineKeys& keys, EndRecord& record) {

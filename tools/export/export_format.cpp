@@ -52,9 +52,7 @@ void note_trace(const TraceNames& trace, ExportResult& result) {
     result.notes.push_back(folder +
                            "the program was killed or is still running; at most the last second is missing");
   }
-  std::uint64_t lost = 0;
-  for (const std::uint64_t count : trace.loss) lost += count;
-  if (lost != 0) {
+  if (std::any_of(trace.loss.begin(), trace.loss.end(), [](std::uint64_t lost) { return lost != 0; })) {
     result.notes.push_back(folder + "some records were lost; `rangefinder report` lists them by cause");
   }
 }

@@ -119,7 +119,9 @@ class Writer {
     out_.span.add({{"rank", rank_}},
                   static_cast<std::uint64_t>(trace.last_ns) - static_cast<std::uint64_t>(trace.first_ns));
     for (std::size_t i = 0; i < kLossCauses.size(); ++i) {
-      // Zeros are written too: rate() would miss the first count of a series that appears later.
+      // Zeros are written too: rate() would miss the first count of a series that appears later. No program
+      // that is traced by this version counts unknown causes.
+      if (trace.loss[i] == 0 && i == static_cast<std::size_t>(Loss::unknown_cause)) continue;
       out_.lost.add({{"rank", rank_}, {"cause", kLossCauses[i].name}}, trace.loss[i]);
     }
     if (!trace.end) return;

@@ -79,6 +79,7 @@ class WindowReader {
     out_.span.add({{"rank", rank_}}, number(summary_, "duration_ns"));
     const Json loss = summary_.value("loss", Json::object());
     for (const auto& cause : kLossCauses) {
+      if (&cause == &kLossCauses[static_cast<std::size_t>(Loss::unknown_cause)]) continue;  // this version's
       out_.lost.add({{"rank", rank_}, {"cause", cause.name}}, number(loss, std::string(cause.name).c_str()));
     }
     const Json cost = summary_.value("own_cost", Json::object());

@@ -141,6 +141,17 @@ TEST_CASE("loss: causes with their meaning, largest first, and the balance of la
   run.check("launch_balance", {{"kind", "graph"}}, {{"lost_share", ""}});
 }
 
+TEST_CASE("loss: causes that this version does not know are shown as such, and their sum does not wrap") {
+  const SectionRun run = run_over(
+      "loss",
+      {R"({"t":"flush","at":5,"records":0,"loss":{"new":18446744073709551615,"newer":2,"nvtx_unclosed":9}})"
+       "\n"});
+
+  REQUIRE(run.table("loss_causes").rows.size() == 2);
+  run.check("loss_causes", 0U, {{"cause", "unknown_cause"}, {"count", 0x1p64}});
+  run.check("loss_causes", 1U, {{"cause", "nvtx_unclosed"}, {"count", 9}});
+}
+
 TEST_CASE("loss: a truncated trace is reported with the place") {
   const SectionRun run = run_over("loss", {line_of(kernel_on(7, 1, 0, 10)), "{\"t\":\"kernel\",\"st"});
 
