@@ -47,7 +47,7 @@ void add_top_stall(OrderedJson& row, const NamedValues& values) {
   const Cell stall = named_cells(values, 0).back();
   if (stall.empty()) return;
   row["top_stall"] = std::get<std::string>(stall.value);
-  row["texts"]["top_stall"] = stall.shown;
+  row["texts"]["top_stall"] = stall.shown.text();
 }
 
 /// Rows of modules with what the module table shows of them.

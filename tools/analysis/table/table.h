@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -57,10 +58,36 @@ struct TableColumn {
 /// std::monostate: unknown or not measured, which is never 0.
 using CellValue = std::variant<std::monostate, std::uint64_t, std::int64_t, double, bool, std::string>;
 
+/// A text that few cells have: one pointer. A table has millions of cells where a trace has 65,536 paths.
+class RareText {
+ public:
+  RareText() = default;
+  RareText(std::string text)
+      : text_(text.empty() ? nullptr : std::make_unique<std::string>(std::move(text))) {}
+  RareText(const char* text) : RareText(std::string(text)) {}
+  RareText(const RareText& other) : RareText(other.text()) {}
+  RareText(RareText&& other) noexcept = default;
+  RareText& operator=(RareText other) noexcept {
+    text_ = std::move(other.text_);
+    return *this;
+  }
+  ~RareText() = default;
+
+  RareText& operator+=(std::string_view more) { return *this = text() + std::string(more); }
+  [[nodiscard]] bool empty() const noexcept { return text_ == nullptr; }
+  [[nodiscard]] const std::string& text() const {
+    static const std::string kNone;
+    return text_ ? *text_ : kNone;
+  }
+
+ private:
+  std::unique_ptr<std::string> text_;
+};
+
 struct Cell {
   CellValue value;
-  std::string shown;  ///< for people, instead of the formatted value: an indented or shortened name
-  std::string sign;   ///< for people, behind the formatted value: "+" for a lower bound
+  RareText shown;  ///< for people, instead of the formatted value: an indented or shortened name
+  RareText sign;   ///< for people, behind the formatted value: "+" for a lower bound
 
   // Not inline: gcc 12 warns about uninitialised members when the variant's moves are inlined.
   Cell();

@@ -178,9 +178,9 @@ std::string raw_text(const CellValue& value) {
 }  // namespace
 
 std::string cell_text(const Cell& cell, Unit unit, bool raw) {
-  if (!cell.shown.empty()) return printable(cell.shown);
+  if (!cell.shown.empty()) return printable(cell.shown.text());
   if (cell.empty()) return "";
-  return printable(raw ? raw_text(cell.value) : human_text(cell.value, unit) + cell.sign);
+  return printable(raw ? raw_text(cell.value) : human_text(cell.value, unit) + cell.sign.text());
 }
 
 std::string render_text(const Table& table, const TextStyle& style) {

@@ -318,7 +318,7 @@ TEST_CASE("layers: sampled bytes have the errors of both passes, and no number a
     const double percent = or_zero(run.text("layers", i, "bytes_error_pct"));
     const auto& cells = run.table("layers").rows[i];
     const bool no_number =
-        std::any_of(cells.begin(), cells.end(), [](const Cell& cell) { return cell.shown == "–"; });
+        std::any_of(cells.begin(), cells.end(), [](const Cell& cell) { return cell.shown.text() == "–"; });
     CHECK(no_number == (percent > 100));
     hidden |= no_number;
   }
