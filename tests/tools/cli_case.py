@@ -57,6 +57,18 @@ class CommandLine(unittest.TestCase):
         (trace,) = json.loads(done.stdout)["traces"]
         return trace
 
+    def make_long_trace(self):
+        """A trace that takes many seconds to read: 500 links to one file. Returns its folder and that file: the reading
+        ends early once the file is replaced by a short one."""
+        trace = self.folder / "trace"
+        trace.mkdir()
+        lines = self.folder / "lines"
+        mark = '{"t":"mark","at":5,"thread":7,"name":1}\n'
+        lines.write_text(json.dumps(HEADER, separators=(",", ":")) + "\n" + mark * 100_000)
+        for segment in range(500):
+            (trace / f"trace-{segment:05}.ndjson").symlink_to(lines)
+        return trace, lines
+
     def make_trace(self, lines=None, name="trace"):
         folder = self.folder / name
         folder.mkdir()

@@ -111,10 +111,8 @@ class Interrupted(CommandLine):
         return [name for name in os.listdir(self.folder) if ".part-" in name]
 
     def interrupt(self, number):
-        """The trace is a pipe without a writer, so the export waits in the middle of its work."""
-        trace = self.folder / "trace"
-        trace.mkdir()
-        os.mkfifo(trace / "trace-00000.ndjson")
+        """The export of a long trace, in the middle of its work."""
+        trace, lines = self.make_long_trace()
         with subprocess.Popen([cli_case.RANGEFINDER, "export", trace, "--to", "perfetto", "-o", self.folder / "out"],
                               stderr=subprocess.DEVNULL, env=clean_environment()) as process:
             deadline = time.monotonic() + 60
@@ -123,7 +121,9 @@ class Interrupted(CommandLine):
                 self.assertLess(time.monotonic(), deadline)
                 os.sched_yield()
             process.send_signal(number)
-            return process.wait(timeout=60)
+            code = process.wait(timeout=60)
+        lines.unlink()
+        return code
 
     def test_an_interrupted_export_leaves_no_file_and_ends_by_the_signal(self):
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -302,19 +302,18 @@ class Finalize(CommandLine):
 
 class Progress(CommandLine):
     def test_long_reading_shows_a_progress_line_and_clears_it(self):
-        """The second segment is a pipe that ends only after the progress line appeared."""
-        trace = self.make_trace()
-        os.mkfifo(trace / "trace-00001.ndjson")
+        """The trace becomes short once the progress line appeared."""
+        trace, lines = self.make_long_trace()
+        header = self.folder / "header"
+        header.write_text(json.dumps(cli_case.HEADER, separators=(",", ":")) + "\n")
         terminal, stderr = pty.openpty()
         process = subprocess.Popen([cli_case.RANGEFINDER, "report", "--section", "modules", trace], stdout=subprocess.PIPE, stderr=stderr,
                                    env=cli_case.clean_environment(TERM="xterm"))
         os.close(stderr)
-        with open(trace / "trace-00001.ndjson", "w") as pipe:
-            pipe.write(json.dumps(dict(cli_case.HEADER, segment=1), separators=(",", ":")) + "\n")
-            pipe.flush()
-            shown = b""
-            while b"reading" not in shown:
-                shown += os.read(terminal, 1024)
+        shown = b""
+        while b"reading" not in shown:
+            shown += os.read(terminal, 1024)
+        header.rename(lines)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0)
         try:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/regular_file.h"
 #include "tools/analysis/report/run_summary.h"
 #include "tools/analysis/validate/summary_rewrite.h"
 #include "tools/rangefinder/layer_summary_reader.h"
@@ -49,8 +50,7 @@ std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, const C
   for (std::size_t i = 0; i < folders.size(); ++i) {
     const fs::path& folder = folders[i];
     Traced traced{display_path(folder), {}, {}, 0, completed.run_summaries[i]};
-    std::ifstream stream(folder / "summary.json");
-    traced.summary = nlohmann::json::parse(stream, nullptr, false);
+    traced.summary = read_json_file<nlohmann::json>(folder / "summary.json");
     if (!traced.summary.is_object()) {
       messages += "rangefinder: no summary in " + traced.folder +
                   ": the process ended before it wrote one\n  Next:  rangefinder report " + traced.folder +

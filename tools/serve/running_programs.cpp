@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/regular_file.h"
 #include "tools/attach/control_client.h"
 #include "tools/serve/live_stream.h"
 
@@ -35,8 +36,7 @@ Json summary_file(const std::string& folder, pid_t pid) {
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(file, error);
   if (folder.empty() || error || bytes > kMaxSummaryBytes) return nullptr;
-  std::ifstream in(file, std::ios::binary);
-  Json out = Json::parse(in, nullptr, false);
+  auto out = read_json_file<Json>(file);
   if (!out.is_object() || out.value("process", Json::object()).value("pid", std::int64_t{0}) != pid)
     return nullptr;
   return out;

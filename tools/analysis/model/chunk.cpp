@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/model/chunk.h"
 
+#include <iterator>
+
 namespace rangefinder {
 
 void Chunk::load(Columns columns) {
@@ -34,7 +36,8 @@ Chunk Chunk::packed(Columns columns, ColumnMemory& memory) {
 }
 
 std::size_t Chunk::memory_bytes() const {
-  std::size_t sum = sizeof *this + (others.capacity() + recorded_paths.capacity()) * sizeof(OtherLine) +
+  std::size_t sum = sizeof *this + others.capacity() * sizeof(OtherLine) +
+                    recorded_paths.capacity() * sizeof recorded_paths[0] +
                     values.capacity() * sizeof(double) + payload_data.capacity();
   for (const auto& [number, line] : samples) {
     sum += sizeof line + line.runs.capacity() * sizeof(SampleRun);
@@ -42,6 +45,16 @@ std::size_t Chunk::memory_bytes() const {
   }
   std::apply([&sum](const auto&... tables) { ((sum += tables.memory_bytes()), ...); }, tables_);
   return sum;
+}
+
+std::size_t Chunk::add_names(Chunk& other) {
+  const std::size_t bytes =
+      other.others.size() * sizeof(OtherLine) + other.recorded_paths.size() * sizeof recorded_paths[0];
+  others.insert(others.end(), std::move_iterator(other.others.begin()),
+                std::move_iterator(other.others.end()));
+  recorded_paths.insert(recorded_paths.end(), std::move_iterator(other.recorded_paths.begin()),
+                        std::move_iterator(other.recorded_paths.end()));
+  return bytes;
 }
 
 }  // namespace rangefinder

@@ -20,6 +20,7 @@
 #include "schema/read_line.h"
 #include "tools/analysis/model/after_last_work.h"
 #include "tools/analysis/model/column_table.h"
+#include "tools/analysis/model/line_parts.h"
 
 namespace rangefinder {
 
@@ -30,10 +31,12 @@ struct UnitCounts {
   std::uint64_t events = 0, kernels = 0, graphs = 0, exact = 0, samples = 0;
   bool event_waits = false;
   std::uint64_t broken = 0;
+  bool stopped = false;  ///< the unit was read up to the last of kMaxUnreadableRun lines in a row in it
   TimeNs first_work_ns = INT64_MAX;  ///< earliest start of GPU work
   TimeNs last_mark_ns = kNoTime;     ///< marks are not kept
   /// Numbers of lines in the unit, from 1; 0: there is none.
   std::uint32_t first_record = 0, first_broken = 0;
+  TraceSums sums;
   std::string error;               ///< what is wrong with the first broken line
   AfterLastWork::Latest launches;  ///< that succeeded, since the last gap line
 };
@@ -47,12 +50,12 @@ class Chunk {
   };
 
   UnitCounts counts;
-  std::vector<OtherLine> others;
-  std::vector<OtherLine> recorded_paths;  ///< path lines as recorded; `others` has the shown ones
-  std::vector<std::pair<std::uint32_t, SamplesRecord>> samples;  ///< by number of the line
-  std::vector<double> values;                                    ///< of exact lines, one after the other
-  std::vector<std::uint8_t> payload_data;                        ///< of ranges
-  RowNames* names = nullptr;                                     ///< set before the rows are read
+  std::vector<OtherLine> others;                                     ///< with shown paths
+  std::vector<std::pair<PathRecord, std::uint32_t>> recorded_paths;  ///< with the numbers of their lines
+  std::vector<std::pair<std::uint32_t, SamplesRecord>> samples;      ///< by number of the line
+  std::vector<double> values;                                        ///< of exact lines, one after the other
+  std::vector<std::uint8_t> payload_data;                            ///< of ranges
+  RowNames* names = nullptr;                                         ///< set before the rows are read
   /// No GPU work of later chunks starts before this. INT64_MIN: unknown, as the trace is not in memory.
   TimeNs later_work_ns = INT64_MIN;
 
@@ -71,6 +74,10 @@ class Chunk {
   /// A compact copy of these columns; the lines, samples and values are moved to it.
   [[nodiscard]] Chunk packed(Columns columns, ColumnMemory& memory);
   [[nodiscard]] std::size_t memory_bytes() const;
+  /// Its lines have no place among the rows of other chunks.
+  [[nodiscard]] bool has_names_only() const noexcept { return counts.events == 0; }
+  /// Takes the lines of a chunk that has names only. Returns the bytes that they take.
+  std::size_t add_names(Chunk& other);
 
   /// The rows of a table as they are.
   template <typename Row, typename See>

@@ -2,7 +2,6 @@
 #include "tools/analysis/model/cut_end.h"
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "profiler/base/number_text.h"
 #include "schema/key_names.h"
 #include "schema/loss.h"
+#include "tools/analysis/model/regular_file.h"
 
 namespace rangefinder {
 namespace {
@@ -56,8 +56,7 @@ std::optional<std::filesystem::file_time_type> CutEndCheck::time() const {
 
 CutEnd CutEndCheck::judge(const SeenLines& seen) const {
   if (!written_) return {};
-  std::ifstream stream(file_, std::ios::binary);
-  const json summary = json::parse(stream, nullptr, false);
+  const auto summary = read_json_file<json>(file_);
   if (!summary.is_object() || summary.value("schema", json()) != json(kSummarySchema) || time() != written_)
     return {};
   const bool final = summary.value("final", json()) == json(true);

@@ -3,6 +3,8 @@
 // Parts shared by several kinds of records: GPU work, a host call, a launch, start and end.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -88,5 +90,46 @@ template <typename Record>
 [[nodiscard]] inline LineTimes times_of(const Line& line) noexcept {
   return std::visit([](const auto& record) { return times_of(record); }, line);
 }
+
+/// Sums over all lines of a trace. Those of a report are over a part of the lines, so they cannot wrap unless
+/// one of these is full.
+class TraceSums {
+ public:
+  template <typename Record>
+  void add(const Record& record) noexcept {
+    const LineTimes times = times_of(record);
+    if (times.start_ns != kNoTime && times.end_ns > times.start_ns)
+      add(has_work<Record> ? gpu_ns_ : host_ns_, static_cast<std::uint64_t>(times.end_ns - times.start_ns));
+    if constexpr (requires { record.bytes; }) add(bytes_, record.bytes);
+    if constexpr (is_exact_record<Record>) {
+      add(gpu_ns_, record.gpu_ns);
+      for (const std::uint64_t bytes : {record.dram_read_bytes, record.dram_write_bytes, record.l2_bytes})
+        add(bytes_, bytes);
+    }
+  }
+  void add(const TraceSums& other) noexcept {
+    add(gpu_ns_, other.gpu_ns_);
+    add(host_ns_, other.host_ns_);
+    add(bytes_, other.bytes_);
+  }
+  /// What is full; "": nothing.
+  [[nodiscard]] std::string_view full() const noexcept {
+    constexpr std::uint64_t kFull = UINT64_MAX;
+    return gpu_ns_ == kFull    ? "times of GPU work"
+           : host_ns_ == kFull ? "times of calls and ranges"
+           : bytes_ == kFull   ? "bytes"
+                               : "";
+  }
+
+ private:
+  template <typename Record>
+  static constexpr bool has_work = requires(const Record& record) {
+    record.work;
+  };
+  static void add(std::uint64_t& sum, std::uint64_t more) noexcept {
+    sum += std::min(more, UINT64_MAX - sum);
+  }
+  std::uint64_t gpu_ns_ = 0, host_ns_ = 0, bytes_ = 0;
+};
 
 }  // namespace rangefinder

@@ -64,6 +64,7 @@ void Loader::stop() {
   threads_.clear();
   for (const auto& worker : workers_) worker->unit = {};
   free_.clear();
+  ready_.clear();
 }
 
 void Loader::run(Worker& worker) {
@@ -105,6 +106,7 @@ std::size_t Loader::claim() const {
     const bool is_wanted = i == wanted_.first && segment.next_unit == wanted_.second;
     const std::size_t room = i == wanted_.first ? max_ahead_ : max_ahead_ - std::min(max_ahead_, jobs_);
     if (is_wanted || ahead_ < room) return i;
+    if (i != wanted_.first) break;  // the later ones have no more room, and may be thousands
   }
   return kNone;
 }

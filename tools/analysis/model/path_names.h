@@ -4,8 +4,8 @@
 //
 //   paths[7] = {7, parent 3, "self_attn"}  ─▶  path_text(paths, 7) == "model/decoder/self_attn"
 //
-// An id without a path line is "(unknown)". A parent always has the smaller id. In a damaged trace a larger
-// parent id is ignored, so parents cannot form a cycle.
+// An id without a path line is "(unknown)". A parent always has the smaller id: readers refuse other path
+// lines, so parents cannot form a cycle.
 #pragma once
 
 #include <algorithm>
@@ -47,16 +47,21 @@ using PathRecords = std::unordered_map<std::uint32_t, PathRecord>;  ///< by id
 }
 
 /// Depths of the paths of a trace, so that a reader can refuse those that the profiler never writes: a path
-/// of more than kMaxPathDepth levels, and those below it. The first line of an id counts. One thread.
+/// of more than kMaxPathDepth levels, those below it, and one whose parent has no smaller id, as in a cycle.
+/// The first line of an id counts. One thread.
 class PathDepths {
  public:
-  /// False: the path has too many levels.
+  /// False: the path is refused.
   [[nodiscard]] bool accept(const PathRecord& path) {
-    const auto parent = path.parent < path.id ? depths_.find(path.parent) : depths_.end();
+    if (path.parent >= path.id) return false;
+    const auto parent = depths_.find(path.parent);
     const std::uint32_t above = parent == depths_.end() ? 0 : parent->second;
     return depths_.emplace(path.id, std::min(above + 1, kMaxPathDepth + 1)).first->second <= kMaxPathDepth;
   }
   [[nodiscard]] static std::string refusal(const PathRecord& path) {
+    if (path.parent >= path.id)
+      return "path: " + std::to_string(path.id) + " has parent " + std::to_string(path.parent) +
+             ", which is not smaller";
     return "path: " + std::to_string(path.id) + " has more than " + std::to_string(kMaxPathDepth) + " levels";
   }
 

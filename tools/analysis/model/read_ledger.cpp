@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
@@ -82,9 +83,16 @@ void ReadLedger::check(const Header& header, const LinePlace& place) {
                 first_->host + ": two traces are in one folder\n  Move each trace to its own folder.");
 }
 
-void ReadLedger::broken(const std::string& error, const LinePlace& place) {
-  ++summary_.broken;
-  damage(place_text(place) + error);
+void ReadLedger::broken(const std::string& error, const LinePlace& place, std::uint64_t lines) {
+  if (damages_ == 0) summary_.damage = place_text(place) + error;
+  summary_.broken += lines;
+  damages_ += lines;
+}
+
+void ReadLedger::stop(const LinePlace& place) {
+  summary_.stopped = "reading stopped at " + place.file->filename().string() + ":" +
+                     std::to_string(place.number) + ", after " + count_text(kMaxUnreadableRun) +
+                     " unreadable lines in a row";
 }
 
 void ReadLedger::torn(const SegmentFile& segment, std::uint64_t line) {
@@ -93,11 +101,8 @@ void ReadLedger::torn(const SegmentFile& segment, std::uint64_t line) {
   summary_.torn_line = line;
   if (&segment == &trace_.segments.back()) return;  // expected after a killed program
   summary_.torn_inside = true;
-  damage(place_text({&segment.path, line}) + "the segment is cut here, and others follow");
-}
-
-void ReadLedger::damage(std::string text) {
-  if (++damages_ == 1) summary_.damage = std::move(text);
+  if (damages_++ == 0)
+    summary_.damage = place_text({&segment.path, line}) + "the segment is cut here, and others follow";
 }
 
 void ReadLedger::judge() {
@@ -111,7 +116,14 @@ void ReadLedger::judge() {
 
 ReadSummary ReadLedger::finish() {
   if (damages_ > 1) summary_.damage += " (and " + std::to_string(damages_ - 1) + " more)";
+  if (!summary_.stopped.empty()) summary_.damage += "; " + summary_.stopped;
+  if (!sums_.full().empty())
+    summary_.overflow =
+        "the " + std::string(sums_.full()) +
+        " of its lines sum to 2^64 or more, so some are impossible, and sums of them are wrong";
   judge();
+  if (summary_.damage.empty() && !summary_.overflow.empty())
+    summary_.damage = trace_.folder.string() + ": " + summary_.overflow;
   if (summary_.damage.empty() && !summary_.incomplete.empty())
     summary_.damage = trace_.folder.string() + " is " + summary_.incomplete;
   if (!judges_ && !summary_.damage.empty()) read_damage.note(summary_.damage);

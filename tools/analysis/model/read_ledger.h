@@ -19,6 +19,7 @@
 
 #include "schema/read_line.h"
 #include "tools/analysis/model/cut_end.h"
+#include "tools/analysis/model/line_parts.h"
 #include "tools/analysis/model/trace_files.h"
 
 namespace rangefinder {
@@ -27,6 +28,10 @@ struct LinePlace {
   const std::filesystem::path* file = nullptr;
   std::uint64_t number = 0;  ///< 1: the first of the file
 };
+
+/// Unreadable lines in a row after which a reader stops: no damage that the profiler leaves has so many, and
+/// a file of another kind, such as one of empty lines, costs more a byte than a trace does.
+inline constexpr std::uint64_t kMaxUnreadableRun = 1'000;
 
 /// "trace-00000.ndjson:17: "
 [[nodiscard]] std::string place_text(const LinePlace& place);
@@ -38,6 +43,10 @@ struct ReadSummary {
   bool torn_inside = false;  ///< a torn segment is not the last one
   std::filesystem::path torn_file;
   std::uint64_t torn_line = 0;
+  /// "reading stopped at …": what follows kMaxUnreadableRun lines was not read. "": all was read.
+  std::string stopped;
+  /// Sums of a report may be wrong, and which. "": none is.
+  std::string overflow;
   /// "incomplete: …", with what the segments lack although it was written: their numbers or summary.json
   /// prove it. "": at most what a killed program does not write.
   std::string incomplete;
@@ -79,6 +88,7 @@ class ReadLedger {
   void line(const Line& line, const LinePlace& place) {
     ++summary_.lines;
     count(is_event_line(line) ? 1 : 0, std::holds_alternative<KernelRecord>(line) ? 1 : 0);
+    std::visit([this](const auto& record) { sums_.add(record); }, line);
     see(line, place);
   }
   /// For lines other than events, without counting them: the caller calls count().
@@ -87,7 +97,12 @@ class ReadLedger {
     seen_.events += events;
     seen_.kernels += kernels;
   }
-  void broken(const std::string& error, const LinePlace& place);
+  /// Of lines that were not passed to line().
+  void add(const TraceSums& sums) noexcept { sums_.add(sums); }
+  /// `lines`: as many are broken, the first for this reason and in this place.
+  void broken(const std::string& error, const LinePlace& place, std::uint64_t lines = 1);
+  /// The line is the last of kMaxUnreadableRun.
+  void stop(const LinePlace& place);
   void torn(const SegmentFile& segment, std::uint64_t line);
   [[nodiscard]] ReadSummary& summary() noexcept { return summary_; }
   /// Call it after the last line.
@@ -95,7 +110,6 @@ class ReadLedger {
 
  private:
   void check(const Header& header, const LinePlace& place);
-  void damage(std::string text);
   void judge();
 
   const TraceFolder& trace_;
@@ -107,6 +121,7 @@ class ReadLedger {
   std::string gap_;
   CutEndCheck cut_end_;
   SeenLines seen_;
+  TraceSums sums_;
   bool dropped_ = false, ended_ = false;
 };
 

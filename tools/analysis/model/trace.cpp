@@ -59,6 +59,7 @@ void Trace::read(const std::function<void(const Chunk&)>& see) {
   if (!complete_ && loader_->header().counters == "sampled") set_sampled();
   loader_->start(complete_ ? options_.columns : options_.columns | options_.while_reading);
   Loader::Parsed parsed;
+  std::uint64_t check_at = 0;  // in bytes read: a trace may have thousands of small segments
   while (loader_->next(parsed)) {
     const SegmentFile& segment = files().segments[parsed.segment];
     if (parsed.first) {
@@ -67,16 +68,21 @@ void Trace::read(const std::function<void(const Chunk&)>& see) {
     }
     parsed.chunk->names = &row_names_;
     merge(*parsed.chunk, segment);
-    if (parsed.torn && !complete_) ledger_->torn(segment, lines_);
+    if (parsed.torn && !complete_ && !parsed.chunk->counts.stopped) ledger_->torn(segment, lines_);
     if (parsed.too_long) {
       throw Missing(segment.path.string() + ":" + std::to_string(lines_ + 1) +
                     ": the line is longer than 64 MiB, so this is not a trace file");
     }
     if (!complete_ && on_reading_) on_reading_(*parsed.chunk);
     see(*parsed.chunk);
+    const bool stopped = parsed.chunk->counts.stopped;
     if (keeps()) keep(*parsed.chunk);
     loader_->give_back(std::move(parsed.chunk));
-    if (!keeps()) check_memory();
+    if (!keeps() && read_progress.done() >= check_at) {
+      check_memory();
+      check_at = read_progress.done() + UnitSource::kUnitBytes;
+    }
+    if (stopped) break;
   }
   loader_->stop();
   if (complete_) return;
@@ -106,8 +112,10 @@ void Trace::use_recorded_paths() {
       return std::holds_alternative<PathRecord>(other.line) ||
              (name != nullptr && name->id == ShownPaths::kUnnamed);
     });
-    for (const Chunk::OtherLine& path : chunk.recorded_paths) names_.add(path.line);
-    chunk.others.insert(chunk.others.begin(), chunk.recorded_paths.begin(), chunk.recorded_paths.end());
+    std::vector<Chunk::OtherLine> paths;
+    for (const auto& [path, number] : chunk.recorded_paths) paths.push_back({path, number});
+    for (const Chunk::OtherLine& path : paths) names_.add(path.line);
+    chunk.others.insert(chunk.others.begin(), paths.begin(), paths.end());
   }
 }
 
@@ -152,7 +160,8 @@ void Trace::merge(Chunk& chunk, const SegmentFile& segment) {
       continue;
     }
     if (!complete_) ledger_->see(other.line, place(other.number));
-    if (std::holds_alternative<PathRecord>(other.line)) chunk.recorded_paths.push_back(other);
+    if (const auto* const path = std::get_if<PathRecord>(&other.line))
+      chunk.recorded_paths.emplace_back(*path, other.number);
     shown_.each_shown(other.line, [&](const Line& line) {
       beginning_.line(line, place(other.number));
       if (!complete_) names_.add(line);
@@ -163,8 +172,10 @@ void Trace::merge(Chunk& chunk, const SegmentFile& segment) {
   chunk.others = std::move(lines);
   if (!complete_) {
     // The error of the first broken line is known; the others are counted.
-    for (std::uint64_t more = 1; more < chunk.counts.broken; ++more)
-      ledger_->broken(chunk.counts.error, place(chunk.counts.first_broken));
+    if (chunk.counts.broken > 1)
+      ledger_->broken(chunk.counts.error, place(chunk.counts.first_broken), chunk.counts.broken - 1);
+    ledger_->add(chunk.counts.sums);
+    if (chunk.counts.stopped) ledger_->stop(place(chunk.counts.lines));
     ledger_->summary().lines += records;
     ledger_->count(chunk.counts.events, chunk.counts.kernels);
     samples_ = samples_ || chunk.counts.samples != 0;
@@ -174,8 +185,13 @@ void Trace::merge(Chunk& chunk, const SegmentFile& segment) {
 }
 
 void Trace::keep(Chunk& chunk) {
-  chunks_.push_back(chunk.packed(options_.columns, memory_));
-  memory_bytes_ += chunks_.back().memory_bytes();
+  // A chunk takes 9 KB without a row, and a damaged trace has thousands of segments with a header alone.
+  if (!chunks_.empty() && chunk.has_names_only()) {
+    memory_bytes_ += chunks_.back().add_names(chunk);
+  } else {
+    chunks_.push_back(chunk.packed(options_.columns, memory_));
+    memory_bytes_ += chunks_.back().memory_bytes();
+  }
   if (memory_bytes_ <= options_.limits.memory_bytes) return;
   options_.keep = Keep::no;
   drop_chunks();

@@ -28,11 +28,19 @@ ReadSummary read_lines(const TraceFolder& trace, LineReader& reader, const SeeLi
   for (const SegmentFile& segment : trace.segments) {
     SegmentLines lines(segment.path);
     ledger.segment(segment);
+    std::uint64_t unreadable = 0;  // lines in a row
     for (std::string_view text; lines.next(text);) {
       place = {&segment.path, lines.number()};
-      if (!reader.read(text, line)) {
-        if (!lines.torn()) report_broken(reader.error());
-      } else if (const auto* const path = std::get_if<PathRecord>(&line); path && !depths.accept(*path)) {
+      const bool readable = reader.read(text, line);
+      unreadable = readable ? 0 : unreadable + 1;
+      if (!readable) {
+        if (lines.torn()) continue;
+        report_broken(reader.error());
+        if (unreadable < kMaxUnreadableRun) continue;
+        ledger.stop(place);
+        return ledger.finish();
+      }
+      if (const auto* const path = std::get_if<PathRecord>(&line); path && !depths.accept(*path)) {
         report_broken(PathDepths::refusal(*path));
       } else if (const LineTimes times = times_of(line); !judges && times.reversed()) {
         report_broken(times.refusal(line_kind(line)));

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/read_ledger.h"
 
 namespace rangefinder {
 namespace {
@@ -46,6 +47,7 @@ class UnitParser::Sink {
     if (times.reversed()) return broken(times.refusal(kind_name(record)));
     constexpr bool kEvent = is_event(kKind<Record>.name);
     count(kEvent);
+    chunk_.counts.sums.add(record);
     put(record);
   }
   void operator()(const UnknownLine&) { count(true); }  // it may be an event
@@ -168,12 +170,14 @@ void UnitParser::parse(const UnitText& unit, Chunk& chunk) {
   Sink sink(*this, chunk);
   const char* at = unit.memory.get();
   const char* const end = at + unit.size;
+  std::uint64_t unreadable = 0;  // lines in a row
   const char* const last = unit.torn ? behind_last_newline(unit.text()) : end;
   while (at != end) {
     ++sink.number;
     if (at < last) {
       if (const char* const next = scan_line(at, texts_, sink)) {
         at = next;
+        unreadable = 0;
         continue;
       }
     }
@@ -182,8 +186,11 @@ void UnitParser::parse(const UnitText& unit, Chunk& chunk) {
     if (!whole) newline = end;
     if (reader_.read({at, static_cast<std::size_t>(newline - at)}, line_)) {
       std::visit(sink, line_);
+      unreadable = 0;
     } else if (whole) {
       sink.broken(reader_.error());
+      chunk.counts.stopped = ++unreadable == kMaxUnreadableRun;
+      if (chunk.counts.stopped) break;
     }
     at = newline + (whole ? 1 : 0);
   }

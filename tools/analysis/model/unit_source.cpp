@@ -11,6 +11,7 @@
 
 #include "tools/analysis/model/missing.h"
 #include "tools/analysis/model/read_progress.h"
+#include "tools/analysis/model/regular_file.h"
 
 namespace rangefinder {
 
@@ -26,14 +27,9 @@ class ByteSource {
 
 namespace {
 
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
 class PlainFile final : public ByteSource {
  public:
-  explicit PlainFile(const std::filesystem::path& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
-    if (!file_) throw Missing("cannot open " + path.string() + ": " + std::strerror(errno));
+  explicit PlainFile(const std::filesystem::path& path) : path_(path), file_(open_regular_file(path)) {
     std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // units are large
   }
 
@@ -48,7 +44,7 @@ class PlainFile final : public ByteSource {
 
  private:
   std::filesystem::path path_;
-  std::unique_ptr<std::FILE, CloseFile> file_;
+  RegularFile file_;
 };
 
 struct FreeStream {
@@ -59,7 +55,7 @@ struct FreeStream {
 class ZstdFile final : public ByteSource {
  public:
   explicit ZstdFile(const std::filesystem::path& path)
-      : file_(path), stream_(ZSTD_createDStream()), packed_(ZSTD_DStreamInSize()) {
+      : path_(path), file_(path), stream_(ZSTD_createDStream()), packed_(ZSTD_DStreamInSize()) {
     if (!stream_) throw Missing("not enough memory to read " + path.string());
   }
 
@@ -71,6 +67,7 @@ class ZstdFile final : public ByteSource {
       broken_ = ZSTD_isError(left) != 0;
       in_frame_ = left != 0;
       pending_ = in_frame_ && out.pos == out.size;  // zstd may hold more output than fitted
+      count(out.pos);
       if (out.pos != 0) return out.pos;
     }
     return 0;
@@ -79,12 +76,24 @@ class ZstdFile final : public ByteSource {
   [[nodiscard]] bool cut() const noexcept override { return broken_ || in_frame_; }
 
  private:
+  // Lines of a trace take a tenth to a fiftieth of their size. A file of a few KB that expands without end
+  // would keep the reader busy for hours. Short files of equal lines are let through.
+  static constexpr std::uint64_t kMaxRatio = 1'000, kMinRefused = std::uint64_t{64} << 20;
+
+  void count(std::size_t bytes) {
+    expanded_ += bytes;
+    if (expanded_ < kMinRefused || expanded_ / kMaxRatio < packed_read_) return;
+    throw Missing(path_.string() + " expands to more than 1,000 times its size, so this is not a trace file");
+  }
   bool refill() {
     in_ = {packed_.data(), file_.read(packed_.data(), packed_.size()), 0};
+    packed_read_ += in_.size;
     return in_.size != 0;
   }
 
+  std::filesystem::path path_;
   PlainFile file_;
+  std::uint64_t packed_read_ = 0, expanded_ = 0;  // bytes
   std::unique_ptr<ZSTD_DStream, FreeStream> stream_;
   std::vector<char> packed_;
   ZSTD_inBuffer in_{nullptr, 0, 0};

@@ -17,6 +17,7 @@
 #include "tools/analysis/model/missing.h"
 #include "tools/analysis/model/path_names.h"
 #include "tools/analysis/model/read_ledger.h"
+#include "tools/analysis/model/regular_file.h"
 #include "tools/analysis/model/segment_lines.h"
 #include "tools/analysis/validate/salvage_ledger.h"
 #include "tools/analysis/validate/trace_check.h"
@@ -83,8 +84,7 @@ class OutputFile {
 /// The recording cost in the program's last summary.
 OwnCost last_own_cost(const fs::path& folder) {
   OwnCost out;
-  std::ifstream stream(folder / kSummaryFile);
-  const nlohmann::json summary = nlohmann::json::parse(stream, nullptr, false);
+  const auto summary = read_json_file<nlohmann::json>(folder / kSummaryFile);
   if (!summary.is_object()) return out;
   const auto cost = summary.find("own_cost");
   if (cost == summary.end() || !cost->is_object()) return out;
@@ -97,8 +97,7 @@ OwnCost last_own_cost(const fs::path& folder) {
 
 /// Copies the summary as not final, because it may count lines that were dropped. Skips an unreadable one.
 void copy_summary(const fs::path& from, const fs::path& to) {
-  std::ifstream stream(from);
-  nlohmann::ordered_json summary = nlohmann::ordered_json::parse(stream, nullptr, false);
+  auto summary = read_json_file<nlohmann::ordered_json>(from);
   if (!summary.is_object()) return;
   summary["final"] = false;
   OutputFile copy(to);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -12,6 +11,7 @@
 #include "schema/key_names.h"
 #include "schema/sample_record.h"
 #include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/model/regular_file.h"
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/validate/trace_check.h"
 
@@ -246,8 +246,7 @@ std::string compare_summary(const TraceTotals& trace, const SampleSums& samples,
   if (!lines_lost(trace.loss)) compare_truth(trace, problems);
   const std::string file = (trace.files.folder / "summary.json").string();
   if (!trace.files.has_summary) return "there is no summary.json to compare with";
-  std::ifstream stream(file);
-  const json summary = json::parse(stream, nullptr, false);
+  const auto summary = read_json_file<json>(file);
   if (!summary.is_object() || summary.value("schema", json()) != json(kSummarySchema)) {
     problems.add_at(file, "summary", "is no JSON object with \"schema\": \"rangefinder.summary\"");
     return {};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/analysis/findings/findings.h"
+#include "tools/analysis/model/regular_file.h"
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/report/run_summary.h"
 
@@ -98,8 +99,7 @@ bool was_sampled(const OrderedJson& summary) {
 
 std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeRunSummary& see) {
   const fs::path file = folder / "summary.json";
-  std::ifstream stream(file);
-  OrderedJson summary = OrderedJson::parse(stream, nullptr, false);
+  auto summary = read_json_file<OrderedJson>(file);
   if (!summary.is_object()) return {};
   const std::vector<TraceFolder> traces = find_traces(folder.string());
   if (traces.size() != 1 || traces.front().segments.empty()) return {};

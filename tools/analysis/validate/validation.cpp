@@ -84,6 +84,8 @@ void report_ending(const ReadSummary& read, const TraceFacts& facts, bool strict
                            : ": the last line is torn; everything before it is complete"),
            strict || inside);
   }
+  if (!read.overflow.empty()) out.problems.add_at(facts.folder, "sum", read.overflow);
+  if (!read.stopped.empty()) out.problems.add_at(facts.folder, "line", read.stopped);
   if (!read.incomplete.empty()) {
     out.problems.add_at(facts.folder, kIncomplete, read.incomplete);
     out.missing_lines = read.missing_lines;

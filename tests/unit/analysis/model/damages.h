@@ -122,7 +122,8 @@ inline const std::vector<Damage> kDamages{
     {"configuration too late", {}, "unknown-id", [](T& t) { std::swap(t.lines[T::kConfig], t.lines[T::kLaunch2]); }},
     {"gpu without a line", {}, "unknown-id", [](T& t) { t.lines[T::kGpu].clear(); }},
     {"range without a line", {}, "unknown-id", [](T& t) { t.lines[T::kRange2] = line_of(range(9, 2, 150, 400)); }},
-    {"parent that is not smaller", {}, "path-parent", [](T& t) { t.lines[T::kOuter] += line_of(path(3, 3, "loop")); }},
+    {"parent that is not smaller", {"trace-00000.ndjson:4: path: 3 has parent 3, which is not smaller"}, "line",
+     [](T& t) { t.lines[T::kOuter] += line_of(path(3, 3, "loop")); }},
     {"path of too many levels", {"trace-00000.ndjson:131: path: 129 has more than 128 levels"}, "line", [](T& t) {
        for (std::uint32_t id = 3; id <= 129; ++id) t.lines[T::kInner] += line_of(path(id, id - 1, "x"));
      }},
@@ -139,6 +140,12 @@ inline const std::vector<Damage> kDamages{
      [](T& t) { t.lines[T::kRange1] = line_of(range(1, 1, 500, 50)); }},
     {"impossible time", {"trace-00000.ndjson:8", "4611686018427387903"}, "counts, line",
      [](T& t) { replace(t.lines[T::kKernel1], "3000", "4611686018427387904"); }},
+    {"times whose sum is over 2^64", {"the times of GPU work of its lines sum to 2^64 or more"}, "sum", [](T& t) {
+       t.lines[T::kKernel1] = line_of(kernel(1, 1, -kMaxNs, kMaxNs, 1));
+       t.lines[T::kKernel2] = line_of(kernel(2, 2, -kMaxNs, kMaxNs, 2));
+       t.lines[T::kKernel2] += t.lines[T::kKernel2];
+       t.change_end([](EndRecord& end) { end.records[0].second = 3; });
+     }},
     {"kernel without times", {}, "untimed",
      [](T& t) { t.lines[T::kKernel2] = line_of(kernel(2, 2, kNoTime, kNoTime, 2)); }},
     {"two launches with one correlation", {}, "correlation", [](T& t) {

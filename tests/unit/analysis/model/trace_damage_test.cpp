@@ -320,4 +320,19 @@ TEST_CASE("a summary that counts more events than the segments hold is damage, a
   }
 }
 
+TEST_CASE("reading stops after 1,000 unreadable lines in a row, and says where") {
+  const auto read = [](std::size_t lines, const std::string& line) {
+    std::string run;
+    for (std::size_t i = 0; i < lines; ++i) run += line;
+    return check_segments({name_lines() + launch_lines(1, 10) + run + launch_lines(20, 10), name_lines(1)});
+  };
+  for (const std::string line : {"\n", "{}\n", kBroken}) {
+    CAPTURE(line);
+    CHECK(read(999, line).summary.find("stopped") == std::string::npos);
+    CHECK(read(1'200, line)
+              .summary.find("(and 999 more); reading stopped at trace-00000.ndjson:1027, after "
+                            "1,000 unreadable lines in a row") != std::string::npos);
+  }
+}
+
 }  // namespace rangefinder::trace_damage_test

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/model/unit_source.h"
 
+#include <sys/stat.h>
+
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -144,6 +147,30 @@ TEST_CASE("a line without an end is not read into memory as a whole") {
   std::filesystem::resize_file(segment.path, std::uintmax_t{1} << 40);  // sparse: takes no space
 
   CHECK(units_of(segment.path, UnitSource::kUnitBytes).too_long);
+}
+
+TEST_CASE("only regular files are opened: a FIFO would wait for a writer, and a device has no end") {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "trace-00000.ndjson";
+  SECTION("a FIFO") {
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  }
+  SECTION("a link to a device") {
+    std::filesystem::create_symlink("/dev/zero", path);
+  }
+  SECTION("a folder") {
+    std::filesystem::create_directory(path);
+  }
+
+  CHECK_THROWS_WITH(UnitSource(path), Catch::Matchers::EndsWith("it is not a regular file"));
+}
+
+TEST_CASE("a compressed segment that expands without end is refused") {
+  const MadeSegment made(std::string(std::size_t{100} << 20, '\n'), true);
+
+  CHECK_THROWS_WITH(units_of(made.path, UnitSource::kUnitBytes),
+                    Catch::Matchers::EndsWith("expands to more than 1,000 times its size, so this is not a "
+                                              "trace file"));
 }
 
 }  // namespace rangefinder::unit_source_test
