@@ -21,8 +21,8 @@ void collect(const fs::path& folder, std::vector<TraceFolder>& out) {
   std::vector<fs::path> below;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
-    // Symbolic links are not followed: they may lead to a parent folder.
-    if (entry.is_directory() && !entry.is_symlink()) below.push_back(entry.path());
+    // Symbolic links are not followed: they may lead to a parent folder, or to themselves.
+    if (!entry.is_symlink() && entry.is_directory()) below.push_back(entry.path());
   }
   std::sort(below.begin(), below.end());
   for (const fs::path& path : below) collect(path, out);

@@ -85,7 +85,7 @@ void report_ending(const ReadSummary& read, const TraceFacts& facts, bool strict
            strict || inside);
   }
   if (!read.overflow.empty()) out.problems.add_at(facts.folder, "sum", read.overflow);
-  if (!read.stopped.empty()) out.problems.add_at(facts.folder, "line", read.stopped);
+  if (!read.stopped.empty()) out.notes.push_back(read.stopped);  // the lines are problems already
   if (!read.incomplete.empty()) {
     out.problems.add_at(facts.folder, kIncomplete, read.incomplete);
     out.missing_lines = read.missing_lines;
