@@ -151,6 +151,7 @@ void Trace::merge(Chunk& chunk, const SegmentFile& segment) {
       (chunk.others.empty() || chunk.others[0].number != first))
     beginning_.line(UnknownLine{}, place(first));
   std::vector<Chunk::OtherLine> lines;
+  lines.reserve(chunk.others.size());
   std::uint64_t records = chunk.counts.records;
   for (Chunk::OtherLine& other : chunk.others) {
     report_before(other.number);

@@ -12,8 +12,11 @@ namespace rangefinder {
 void TraceNames::add(const Line& line) {
   if (const auto* const head = std::get_if<Header>(&line); head && !std::exchange(has_header_, true))
     header = *head;
-  if (const auto* const one = std::get_if<GpuRecord>(&line); one && gpu(one->id) == nullptr)
-    gpus.push_back(*one);
+  if (const auto* const one = std::get_if<GpuRecord>(&line)) {
+    // Ids rise from 0. A damaged trace has thousands, so they are not searched for each.
+    const bool is_new = gpus.empty() || one->id > gpus.back().id || gpu(one->id) == nullptr;
+    if (is_new) gpus.push_back(*one);
+  }
   if (const auto* const path = std::get_if<PathRecord>(&line)) paths.emplace(path->id, *path);
   if (const auto* const domain = std::get_if<DomainRecord>(&line)) domains.emplace(domain->id, domain->name);
   if (const auto* const name = std::get_if<KernelNameRecord>(&line)) kernel_names.emplace(name->id, *name);
@@ -52,6 +55,7 @@ const KernelNameRecord& TraceNames::kernel_name(std::uint32_t id) const {
 }
 
 const GpuRecord* TraceNames::gpu(std::uint32_t id) const {
+  if (id < gpus.size() && gpus[id].id == id) return &gpus[id];
   const auto at = std::find_if(gpus.begin(), gpus.end(), [id](const GpuRecord& gpu) { return gpu.id == id; });
   return at == gpus.end() ? nullptr : &*at;
 }
