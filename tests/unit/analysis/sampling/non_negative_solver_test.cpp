@@ -2,7 +2,7 @@
 #include "tools/analysis/sampling/non_negative_solver.h"
 
 #include <algorithm>
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
 #include <vector>
