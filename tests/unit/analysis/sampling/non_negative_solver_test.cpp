@@ -2,11 +2,11 @@
 #include "tools/analysis/sampling/non_negative_solver.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "tests/catch.h"
 #include "tools/analysis/sampling/unmix_draw.h"
 
 namespace rangefinder {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/catch.h"
+#include "tools/analysis/sampling/non_negative_solver.h"
 #include "tools/analysis/sampling/unmix_draw.h"
 #include "tools/analysis/sampling/unmix_equations.h"
 #include "tools/analysis/sampling/unmix_fit.h"
@@ -108,19 +109,27 @@ TEST_CASE("a group without rows keeps its prior rate, one with a row moves from 
 }
 
 TEST_CASE("the table of pairs grows and keeps every sum") {
-  constexpr std::uint32_t kGroups = 3'000;
+  constexpr std::uint32_t kGroups = 3'000, kReach = 7;
   NormalEquations equations(kGroups);
-  for (std::uint32_t g = 0; g + 1 < kGroups; ++g) {
-    const std::vector<RowEntry> row{entry(g, 1, 1), entry(g + 1, 1, 1)};
-    equations.add_row(row, 4, 1);
+  const std::size_t places = equations.pairs().size();
+  double rows = 0;
+  for (std::uint32_t g = 0; g + kReach < kGroups; ++g) {
+    for (std::uint32_t other = g + 1; other <= g + kReach; ++other, ++rows) {
+      const std::vector<RowEntry> row{entry(g, 1, 1), entry(other, 1, 1)};
+      equations.add_row(row, 4, 1);
+    }
   }
+  CHECK(equations.pairs().size() > places);
   double sum = 0;
-  for (const NormalEquations::Pair& pair : equations.pairs()) sum += pair.sum;
-  CHECK(sum == Approx(6.0 * (kGroups - 1)));
+  for (const double own : equations.own()) sum += own;
+  for (const NormalEquations::Pair& pair : equations.pairs()) {
+    sum += pair.head_head + pair.head_tail + pair.tail_head + pair.tail_tail;
+  }
+  CHECK(sum == Approx(6 * rows));
   CHECK_FALSE(equations.overfull());
   const std::vector<double> product =
       NonNegativeSolver(equations).times(std::vector<double>(2 * kGroups, 1.0));
-  CHECK(product[head_of(1)] == Approx(8));
+  CHECK(product[head_of(1)] == Approx(4 * (kReach + 1)));
 }
 
 TEST_CASE("drawn numbers are approximately normal and reproducible") {
