@@ -197,6 +197,17 @@ class AnswersTest(ServeCase):
 
         self.assertEqual(served.json("/api/modules", trace="trace")[0]["kernels"], 2)
 
+    def test_answers_about_a_damaged_trace_say_so(self):
+        folder = self.make_trace()
+        served = self.serve()
+        self.assertNotIn("rangefinder-damage", served.ask("/api/modules")[1])
+        with open(folder / "trace-00000.ndjson", "a", encoding="utf-8") as file:
+            file.write('{"t":"kernel"}\n' + json.dumps({**TRACE[6], "corr": 2}) + "\n")
+
+        for question in ("/api/modules", "/api/kernels", "/api/findings", "/api/timeline", "/api/modules"):
+            _, headers, _ = served.ask(question)
+            self.assertIn("trace-00000.ndjson:9", headers.get("rangefinder-damage", ""), question)
+
     def test_an_unreadable_trace_gives_an_error_and_serve_continues(self):
         folder = self.make_trace([{"t": "nonsense"}])
         served = self.serve(folder)

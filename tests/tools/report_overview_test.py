@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `rangefinder report DIR` begins with: one iteration, where its time went, findings, the upper modules.
 Usage: report_overview_test.py RANGEFINDER REPOSITORY REPLAY"""
+import json
 import re
 
 import cli_case
@@ -48,6 +49,41 @@ class Overview(CommandLine):
         text = self.call("report", trace).stdout
         self.assertRegex(text, r"one iteration +100 us   median of 7 of iteration, longest 100 us, without 1 of warm-up\n")
         self.assertRegex(text, r"GPU idle +40.0 %   only copies ran 20.0 %, host launching 12.0 %, host code 8.0 %\n")
+
+    def test_what_keep_last_left_is_shown_beside_the_whole_run(self):
+        end = json.loads((recorded("copy_storm") / "trace-00000.ndjson").read_text().splitlines()[-1])
+        trace = self.make_trace([*iterations(8), {**end, "at": 9_000_000, "loss": {"lines_over_max_size": 120}}])
+        text = (trace / "trace-00000.ndjson").read_text().replace('"segment":0', '"segment":3')
+        (trace / "trace-00003.ndjson").write_text(text)
+        (trace / "trace-00000.ndjson").unlink()
+        (trace / "summary.json").write_text(json.dumps({
+            "final": True, "kernels": [{"name": "k", "count": 30, "total_ns": 1_800_000},
+                                       {"name": "l", "count": 10, "total_ns": 200_000}],
+            "memcpy": [{"kind": "DtoH", "count": 40, "bytes": 40_000}],
+            "modules": [{"path": "iteration", "depth": 1, "dram_read_bytes": 3_000_000, "dram_write_bytes": 1_000_000},
+                        {"path": "iteration/a", "depth": 2, "dram_read_bytes": 7, "dram_write_bytes": 7}],
+            "outside": {"depth": 0, "dram_read_bytes": 500_000, "dram_write_bytes": 0}}))
+
+        kept = self.report(trace)["kept_end"]
+
+        self.assertEqual(kept, {"removed_segments": 3, "gpu_from_ns": 1_020_000, "totals": [
+            {"of": "in the trace", "kernels": 8, "gpu_ns": 480_000, "copies": 8, "copied_bytes": 8_000},
+            {"of": "whole run", "kernels": 40, "gpu_ns": 2_000_000, "copies": 40, "copied_bytes": 40_000,
+             "dram_bytes": 4_500_000}]})
+        for section in ((), ("--section", "kernels")):
+            done = self.call("report", trace, *section)
+            self.check_code(done, 0)
+            self.assertEqual(done.stderr, "")
+            self.assertRegex(done.stdout, r"Only the end of this run of 9.00 ms is in the trace: GPU work from 1.02 ms on\. "
+                                          r"3 earlier\s+segments were removed")
+            self.assertRegex(done.stdout, r"in the trace +8 +480 us +8 +8.00 kB *\nwhole run +40 +2.00 ms +40 +40.0 kB")
+        selected = self.report(trace, "--range", "iteration")["kept_end"]
+        self.assertEqual([row["of"] for row in selected["totals"]], ["whole run"])
+
+    def test_a_whole_trace_is_not_called_an_end(self):
+        trace = self.make_trace(iterations(8))
+        self.assertNotIn("kept_end", self.report(trace))
+        self.assertNotIn("Only the end", self.call("report", trace).stdout)
 
     def test_shares_of_every_recording_add_up(self):
         for name in RECORDINGS:

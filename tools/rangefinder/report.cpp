@@ -21,6 +21,7 @@
 #include "tools/analysis/queries/iteration_log.h"
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/queries/section.h"
+#include "tools/analysis/report/kept_end.h"
 #include "tools/analysis/report/section_reading.h"
 #include "tools/analysis/table/table_render.h"
 #include "tools/command_line/command_line.h"
@@ -114,6 +115,10 @@ OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
   if (OrderedJson truth = truth_object(loaded.reading.values->truth()); !truth.is_null())
     out["truth"] = truth;
   out["loss"] = loss_object(trace.loss);
+  if (OrderedJson kept =
+          kept_end_json(trace, *loaded.reading.values, loaded.reading.selection.everything());
+      !kept.is_null())
+    out["kept_end"] = std::move(kept);
   for (const auto& [start_ns, end_ns, cause] : trace.gaps)
     out["gaps"].push_back({{"start_ns", start_ns}, {"end_ns", end_ns}, {"cause", printable(cause)}});
   out["ended"] = trace.end.has_value();
@@ -133,6 +138,8 @@ std::string trace_text(const Loaded& loaded, const ReportOptions& options) {
   if (loaded.reading.trace.header.monitor_period_ns != 0 && options.section != "monitor") {
     out += "Monitor mode: GPU work of windows only. --section monitor has rates of the whole run\n";
   }
+  out += kept_end_text(loaded.reading.trace, *loaded.reading.values, loaded.reading.selection.everything(),
+                       options.style());
   if (!out.empty()) out += "\n";
   out += loaded.section->text(loaded.input(options), options.style()) + "\n";
   std::string footer = shows_bytes(options) ? bytes_footer(loaded.reading.trace, *loaded.reading.values) : "";

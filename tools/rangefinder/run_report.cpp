@@ -8,6 +8,7 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/model/regular_file.h"
+#include "tools/analysis/report/kept_end.h"
 #include "tools/analysis/report/run_summary.h"
 #include "tools/analysis/validate/summary_rewrite.h"
 #include "tools/rangefinder/layer_summary_reader.h"
@@ -98,8 +99,10 @@ CompletedSummaries complete_summaries(const std::vector<fs::path>& folders, cons
     const std::string folder = display_path(absolute);  // the summary and its hints name it
     std::string& run_summary = out.run_summaries.emplace_back();
     const std::string kept = complete_summary(
-        folder, kMaxBytesToRead, [&run_summary, style](const TraceTotals& trace, const RunSummary& of_trace) {
-          if (style != nullptr) run_summary = run_summary_text(trace, of_trace, *style) + "\n";
+        folder, kMaxBytesToRead, [&run_summary, style](WholeTrace& trace, const RunSummary& of_trace) {
+          if (style == nullptr) return;
+          const std::string removed = kept_end_text(trace.totals(), trace.values(), true, *style);
+          run_summary = run_summary_text(trace.totals(), of_trace, *style) + removed + "\n";
         });
     if (!kept.empty()) out.messages += "rangefinder: " + folder + ": " + kept + "\n";
   }

@@ -38,6 +38,7 @@ struct HttpResponse {
   std::string type = "application/json";
   std::string body;
   std::string policy;  ///< Content-Security-Policy; empty: allow nothing
+  std::string damage;  ///< of the trace that the answer is about, for the header Rangefinder-Damage; "": none
   HttpParts parts;     ///< if set, replaces `body`
 };
 

@@ -103,6 +103,7 @@ HttpRequest request_of(const httplib::Request& from) {
 void put(HttpResponse&& from, httplib::Response& to) {
   to.status = from.status;
   to.set_header("Content-Security-Policy", from.policy.empty() ? kClosedPolicy : from.policy);
+  if (!from.damage.empty()) to.set_header("Rangefinder-Damage", from.damage);
   if (!from.parts) {
     to.set_content(std::move(from.body), from.type);
     return;

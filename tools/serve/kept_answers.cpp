@@ -16,7 +16,8 @@ KeptAnswers::Text KeptAnswers::get(const IndexedTrace& trace, const std::string&
   const std::lock_guard lock(mutex_);
   const std::string key = name + "\n" + trace.state;
   if (Text text = find(key)) return text;
-  return keep(key, make(whole(trace)));
+  WholeTrace& rows = whole(trace);
+  return keep(key, {make(rows), rows.totals().read.damage});
 }
 
 KeptAnswers::Text KeptAnswers::find(const std::string& key) {
@@ -27,11 +28,11 @@ KeptAnswers::Text KeptAnswers::find(const std::string& key) {
   return kept_.front().text;
 }
 
-KeptAnswers::Text KeptAnswers::keep(const std::string& key, std::string text) {
-  kept_.push_front({key, std::make_shared<const std::string>(std::move(text))});
+KeptAnswers::Text KeptAnswers::keep(const std::string& key, Answer answer) {
+  kept_.push_front({key, std::make_shared<const Answer>(std::move(answer))});
   std::size_t bytes = 0, n = 0;
   const auto first_too_many = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) {
-    bytes += one.text->size();
+    bytes += one.text->text.size();
     return ++n > 1 && (n > kMaxKept || bytes > kMaxKeptBytes);
   });
   kept_.erase(first_too_many, kept_.end());

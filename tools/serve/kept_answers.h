@@ -23,7 +23,11 @@ namespace rangefinder {
 /// Any thread.
 class KeptAnswers {
  public:
-  using Text = std::shared_ptr<const std::string>;
+  struct Answer {
+    std::string text;
+    std::string damage;  ///< of the trace, ReadSummary::damage
+  };
+  using Text = std::shared_ptr<const Answer>;
   using Make = std::function<std::string(WholeTrace&)>;
 
   /// `columns`: what the answers read.
@@ -38,7 +42,7 @@ class KeptAnswers {
     Text text;
   };
   [[nodiscard]] Text find(const std::string& key);
-  [[nodiscard]] Text keep(const std::string& key, std::string text);
+  [[nodiscard]] Text keep(const std::string& key, Answer answer);
   [[nodiscard]] WholeTrace& whole(const IndexedTrace& trace);
 
   const Columns columns_;

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/findings/findings.h"
 #include "tools/analysis/model/missing.h"
 #include "tools/analysis/queries/kernel_table.h"
@@ -136,7 +137,10 @@ IndexedTrace Site::trace(const HttpRequest& request) {
 
 HttpResponse Site::about_trace(const HttpRequest& request, const std::string& name,
                                const KeptAnswers::Make& make) {
-  return json_answer(*answers_.get(trace(request), name, make));
+  const KeptAnswers::Text answer = answers_.get(trace(request), name, make);
+  HttpResponse out = json_answer(answer->text);
+  out.damage = printable(answer->damage);
+  return out;
 }
 
 // The summary of a running program has the sums of modules and kernels, so do not read its trace.
@@ -166,7 +170,7 @@ HttpResponse Site::live(const HttpRequest& request) {
 HttpResponse Site::route(const HttpRequest& request) {
   const std::string& path = request.path;
   if (path == "/") return page_answer(live_page(), std::string(live_page()));
-  if (path == "/trace") return page_answer(page_template(), *answers_.get(trace(request), "page", page_text));
+  if (path == "/trace") return page_answer(page_template(), answers_.get(trace(request), "page", page_text)->text);
   if (path == "/metrics") {
     HttpResponse out = json_answer(metrics_.text(listener_ == nullptr ? nullptr : &listener_->refusals()));
     out.type = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/diff/baseline.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -16,6 +12,7 @@
 
 #include "tools/analysis/diff/trace_diff.h"
 #include "tools/analysis/model/missing.h"
+#include "tools/analysis/model/regular_file.h"
 
 namespace rangefinder {
 namespace {
@@ -190,10 +187,7 @@ std::string baseline_text(const IterationSeries& series) {
 }
 
 IterationSeries read_baseline(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) throw Missing("cannot read " + file.string() + ": " + std::strerror(errno));
-  const OrderedJson whole = OrderedJson::parse(text, nullptr, false);
+  const OrderedJson whole = OrderedJson::parse(open_regular_file(file).get(), nullptr, false);
   if (whole.is_discarded()) refuse(file, "the JSON is damaged or incomplete");
   if (!whole.is_object() || whole.value("schema", OrderedJson()) != kSchema) {
     refuse(file, std::string("its \"schema\" is not ") + kSchema);

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -50,8 +51,9 @@ class Chunk {
   };
 
   UnitCounts counts;
-  std::vector<OtherLine> others;                                     ///< with shown paths
-  std::vector<std::pair<PathRecord, std::uint32_t>> recorded_paths;  ///< with the numbers of their lines
+  // Deques: a damaged trace has thousands of segments with names only, whose lines are put together.
+  std::deque<OtherLine> others;                                     ///< with shown paths
+  std::deque<std::pair<PathRecord, std::uint32_t>> recorded_paths;  ///< with the numbers of their lines
   std::vector<std::pair<std::uint32_t, SamplesRecord>> samples;      ///< by number of the line
   std::vector<double> values;                                        ///< of exact lines, one after the other
   std::vector<std::uint8_t> payload_data;                            ///< of ranges

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <fstream>
 #include <utility>
 #include <variant>
@@ -150,8 +151,7 @@ void Trace::merge(Chunk& chunk, const SegmentFile& segment) {
   if (first != 0 && (broken == 0 || first < broken) &&
       (chunk.others.empty() || chunk.others[0].number != first))
     beginning_.line(UnknownLine{}, place(first));
-  std::vector<Chunk::OtherLine> lines;
-  lines.reserve(chunk.others.size());
+  std::deque<Chunk::OtherLine> lines;
   std::uint64_t records = chunk.counts.records;
   for (Chunk::OtherLine& other : chunk.others) {
     report_before(other.number);

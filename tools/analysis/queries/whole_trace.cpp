@@ -25,8 +25,11 @@ const RowValues& WholeTrace::values() {
   return *values_;
 }
 
-WholeTrace::Recorded::Recorded(WholeTrace& trace)
-    : totals((trace.rows_.use_recorded_paths(), load_totals(trace.rows_, trace.all_))),
-      values(load_row_values(totals, trace.rows_, trace.all_)) {}
+void WholeTrace::use_recorded_paths() {
+  if (!rows_.shows_other_paths()) return;
+  rows_.use_recorded_paths();
+  values_.reset();
+  totals_ = load_totals(rows_, all_);
+}
 
 }  // namespace rangefinder

@@ -34,14 +34,8 @@ class WholeTrace {
   /// Computed by the first call: bytes of hardware samples take a while.
   [[nodiscard]] const RowValues& values();
 
-  /// With the paths as recorded (Trace::use_recorded_paths), which the rows have from then on.
-  struct Recorded {
-    explicit Recorded(WholeTrace& trace);
-    Recorded(const Recorded&) = delete;
-    Recorded& operator=(const Recorded&) = delete;
-    TraceTotals totals;
-    RowValues values;
-  };
+  /// From now on rows, totals and values have the paths as recorded (Trace::use_recorded_paths).
+  void use_recorded_paths();
 
  private:
   Trace rows_;

@@ -111,7 +111,7 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeR
   WholeTrace whole(traces.front(), RunSummaryReader::kColumns);
   const TraceTotals& trace = whole.totals();
   const RunSummary run = run_summary_of(whole);
-  if (see) see(trace, run);
+  if (see) see(whole, run);
   const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
   if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0) {
     if (!was_sampled(summary)) return {};
@@ -119,8 +119,8 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeR
   }
   summary["findings"] = findings_json(run.findings);
   if (whole.values().sampled() != nullptr) {
-    const WholeTrace::Recorded recorded(whole);  // as in the rest of the summary
-    put_samples(summary, recorded.totals, recorded.values);
+    whole.use_recorded_paths();  // as in the rest of the summary
+    put_samples(summary, trace, whole.values());
   }
   summary.erase("live");
   if (!replace_file(file, document_text(summary))) return "summary.json could not be replaced";

@@ -20,10 +20,10 @@ namespace rangefinder {
 /// A larger trace is not read again when the program ends, because the user waits for the prompt.
 inline constexpr std::uint64_t kMaxBytesToRead = 1'000'000'000;
 
-struct TraceTotals;
+class WholeTrace;
 struct RunSummary;
 
-using SeeRunSummary = std::function<void(const TraceTotals&, const RunSummary&)>;
+using SeeRunSummary = std::function<void(WholeTrace&, const RunSummary&)>;
 
 /// Returns the reason if something was not completed, otherwise "". `see` gets the trace that was read for
 /// it. Never throws because of file contents.
