@@ -115,8 +115,7 @@ OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
   if (OrderedJson truth = truth_object(loaded.reading.values->truth()); !truth.is_null())
     out["truth"] = truth;
   out["loss"] = loss_object(trace.loss);
-  if (OrderedJson kept =
-          kept_end_json(trace, *loaded.reading.values, loaded.reading.selection.everything());
+  if (OrderedJson kept = kept_end_json(trace, *loaded.reading.values, loaded.reading.selection.everything());
       !kept.is_null())
     out["kept_end"] = std::move(kept);
   for (const auto& [start_ns, end_ns, cause] : trace.gaps)

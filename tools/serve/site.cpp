@@ -170,7 +170,8 @@ HttpResponse Site::live(const HttpRequest& request) {
 HttpResponse Site::route(const HttpRequest& request) {
   const std::string& path = request.path;
   if (path == "/") return page_answer(live_page(), std::string(live_page()));
-  if (path == "/trace") return page_answer(page_template(), answers_.get(trace(request), "page", page_text)->text);
+  if (path == "/trace")
+    return page_answer(page_template(), answers_.get(trace(request), "page", page_text)->text);
   if (path == "/metrics") {
     HttpResponse out = json_answer(metrics_.text(listener_ == nullptr ? nullptr : &listener_->refusals()));
     out.type = "text/plain; version=0.0.4; charset=utf-8";

@@ -37,8 +37,8 @@ Chunk Chunk::packed(Columns columns, ColumnMemory& memory) {
 
 std::size_t Chunk::memory_bytes() const {
   std::size_t sum = sizeof *this + others.size() * sizeof(OtherLine) +
-                    recorded_paths.size() * sizeof recorded_paths[0] +
-                    values.capacity() * sizeof(double) + payload_data.capacity();
+                    recorded_paths.size() * sizeof recorded_paths[0] + values.capacity() * sizeof(double) +
+                    payload_data.capacity();
   for (const auto& [number, line] : samples) {
     sum += sizeof line + line.runs.capacity() * sizeof(SampleRun);
     for (const auto& column : line.columns) sum += column.capacity() * sizeof column[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `--keep last` left of a run: which time, and the totals of the whole run from summary.json beside those
-// of the trace.
+// What `--keep last` left of a run: which time, and the totals of the whole run from summary.json beside
+// those of the trace.
 //
 //   Only the end of this run of 30.4 s is in the trace: GPU work from 24.3 s on. 24 earlier segments …
 //                 kernels  GPU time  copies  copied   DRAM
