@@ -372,6 +372,7 @@ std::vector<PathTotals> TotalsBuilder::paths() const {
   if (groups_.rotating()) add_rotation(order, rows);
 
   std::vector<PathTotals> result;
+  result.reserve(static_cast<std::size_t>(std::count(used.begin(), used.end(), true)) + 1);
   for (const std::uint32_t i : order) {
     if (used[i]) result.push_back(rows[i]);
   }

@@ -2,10 +2,12 @@
 #include "tools/analysis/queries/module_table.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -234,52 +236,60 @@ bool lacks_number(const ModuleRow& row) {
          hidden(bytes.l2, bytes.l2_error) || bounded_dram(row).value == kNoNumber;
 }
 
-std::string remarks(const std::vector<ModuleRow>& rows) {
-  const auto any = [&rows](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
-  std::string out;
-  if (any([](const ModuleRow& row) { return row.bytes.partial(); })) {
-    out += "+: lower bound; some launches of that module were not measured.\n";
-  } else if (any([](const ModuleRow& row) { return row.bytes.partly_sampled(); })) {
-    out += "+: lower bound; part of that module's work ran while no samples were taken.\n";
+struct Remark {
+  bool (*applies)(const ModuleRow&);
+  std::string_view text;
+};
+
+const std::array kRemarks{
+    Remark{[](const ModuleRow& row) { return row.bytes.partial(); },
+           "+: lower bound; some launches of that module were not measured.\n"},
+    Remark{[](const ModuleRow& row) { return row.bytes.partly_sampled() && !row.bytes.partial(); },
+           "+: lower bound; part of that module's work ran while no samples were taken.\n"},
+    Remark{[](const ModuleRow& row) { return marks_carry_over(row.bytes.carry_over, row.bytes.dram()); },
+           kCarryOverRemark},
+    Remark{[](const ModuleRow& row) {
+             return row.derived.dram_amplification && !row.bytes.comparable_with(row.totals.declared_bytes);
+           },
+           "DRAM / declared is omitted where carry-over may exceed the declared bytes.\n"},
+    Remark{lacks_number, kNoNumberRemark},
+    Remark{[](const ModuleRow& row) {
+             return row.bytes.estimated && row.bytes.source == RowBytes::Source::sampled;
+           },
+           "Samples were lost: bytes of that time are estimated. DRAM ± includes the estimate's error.\n"},
+    Remark{[](const ModuleRow& row) {
+             return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
+           },
+           "Metric sets alternate: bytes of all launches are estimated from the measured ones.\n"},
+    Remark{[](const ModuleRow& row) { return row.bytes.split; },
+           "÷: exact bytes of graph launches, split over their nodes in the proportions of --split-by's "
+           "samples.\n"},
+    Remark{[](const ModuleRow& row) { return row.bytes.in_graph; },
+           "Bytes of graph launches are at the path that all their nodes share; below it there are none.\n"},
+    Remark{[](const ModuleRow& row) { return row.totals.unstable; },
+           "~: unstable; GPU time differs by more than 10 % between the metric sets.\n"},
+    Remark{[](const ModuleRow& row) { return row.totals.missing_sets != 0; },
+           "?: too few launches for all metric sets (--json lists the missing sets).\n"},
+    Remark{[](const ModuleRow& row) { return row.totals.counters.not_exclusive != 0; },
+           "*: includes bytes of other threads, streams or modules that ran in its counter ranges.\n"}};
+
+/// The remarks that apply to any row.
+class Remarks {
+ public:
+  void add(const ModuleRow& row) {
+    for (std::size_t i = 0; i < kRemarks.size(); ++i) applies_[i] = applies_[i] || kRemarks[i].applies(row);
   }
-  if (any([](const ModuleRow& row) { return marks_carry_over(row.bytes.carry_over, row.bytes.dram()); })) {
-    out += kCarryOverRemark;
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (std::size_t i = 0; i < kRemarks.size(); ++i) {
+      if (applies_[i]) out += kRemarks[i].text;
+    }
+    return out;
   }
-  if (any([](const ModuleRow& row) {
-        return row.derived.dram_amplification && !row.bytes.comparable_with(row.totals.declared_bytes);
-      })) {
-    out += "DRAM / declared is omitted where carry-over may exceed the declared bytes.\n";
-  }
-  if (any(lacks_number)) out += kNoNumberRemark;
-  if (any([](const ModuleRow& row) {
-        return row.bytes.estimated && row.bytes.source == RowBytes::Source::sampled;
-      })) {
-    out += "Samples were lost: bytes of that time are estimated. DRAM ± includes the estimate's error.\n";
-  }
-  if (any([](const ModuleRow& row) {
-        return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
-      })) {
-    out += "Metric sets alternate: bytes of all launches are estimated from the measured ones.\n";
-  }
-  if (any([](const ModuleRow& row) { return row.bytes.split; })) {
-    out +=
-        "÷: exact bytes of graph launches, split over their nodes in the proportions of --split-by's "
-        "samples.\n";
-  }
-  if (any([](const ModuleRow& row) { return row.bytes.in_graph; })) {
-    out += "Bytes of graph launches are at the path that all their nodes share; below it there are none.\n";
-  }
-  if (any([](const ModuleRow& row) { return row.totals.unstable; })) {
-    out += "~: unstable; GPU time differs by more than 10 % between the metric sets.\n";
-  }
-  if (any([](const ModuleRow& row) { return row.totals.missing_sets != 0; })) {
-    out += "?: too few launches for all metric sets (--json lists the missing sets).\n";
-  }
-  if (any([](const ModuleRow& row) { return row.totals.counters.not_exclusive != 0; })) {
-    out += "*: includes bytes of other threads, streams or modules that ran in its counter ranges.\n";
-  }
-  return out;
-}
+
+ private:
+  std::array<bool, kRemarks.size()> applies_{};
+};
 
 /// A row with its bytes, so that they are looked up only once.
 struct ModuleSortRow {
@@ -337,13 +347,14 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
   table.columns = module_columns();
   std::vector<ModuleColumn> columns = time_columns(all_gpu_ns(trace));
   for (ModuleColumn& column : byte_columns()) columns.push_back(std::move(column));
-  std::vector<ModuleRow> rows;
+  Remarks remarks;
   const std::vector<PathTotals> selected = select_modules(trace, values, view);
   std::unordered_set<std::uint32_t> shown;
   for (const PathTotals& totals : selected) shown.insert(totals.path);
   const ModuleNames names(trace, std::move(shown), view.flat);
   for (const PathTotals& totals : selected) {
-    const ModuleRow& row = rows.emplace_back(ModuleRow{totals, values.bytes(totals), values.derived(totals)});
+    const ModuleRow row{totals, values.bytes(totals), values.derived(totals)};
+    remarks.add(row);
     std::vector<Cell> cells{Cell(CellValue(trace.path_text(totals.path)), row_title(names, totals))};
     for (const ModuleColumn& column : columns) cells.push_back(column.cell(row));
     table.add(std::move(cells));
@@ -353,12 +364,12 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
     for (const ModuleColumn& column : columns) cells.push_back(column.cell(*folded));
     const bool has_outside = !selected.empty() && selected.back().path == 0;
     table.rows.insert(table.rows.end() - (has_outside ? 1 : 0), std::move(cells));
-    rows.push_back(*folded);
+    remarks.add(*folded);
   }
-  if (rows.empty()) return table;
+  if (table.rows.empty()) return table;
   drop_empty_columns(table);
   add_unattributed(table, values);
-  table.remarks = remarks(rows);
+  table.remarks = remarks.text();
   return table;
 }
 
