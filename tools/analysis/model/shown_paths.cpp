@@ -61,7 +61,7 @@ const std::vector<PathRecord>& ShownPaths::add(const PathRecord& path) {
     own = child(parent, path.domain, path.name, "", levels_[parent].in_iteration);
   if (own == parent) omitted_.insert(path.id);
   ids_.set(path.id, own);
-  differs_ |= own != path.id || parent != path.parent || levels_[own].path.name != path.name;
+  differs_ |= added_.size() != 1 || levels_[own].path.name != path.name;
   if (own != parent && (added_.empty() || added_.back().id != own)) added_.push_back(levels_[own].path);
   return added_;
 }

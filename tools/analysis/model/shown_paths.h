@@ -68,7 +68,7 @@ class ShownPaths {
     if (is_omitted(id)) see(Line(NameRecord{kUnnamed, "(no name)"}));
   }
 
-  /// False: each shown path so far is the recorded one, with its id.
+  /// False: each path line so far is a shown path of its own, with the same name and parent. Ids may differ.
   [[nodiscard]] bool differs() const noexcept { return differs_; }
   /// Names joined by '/'; "" for 0.
   [[nodiscard]] std::string text(std::uint32_t shown) const;
