@@ -94,9 +94,9 @@ TEST_CASE("the summary, the findings and what `run` shows of a trace take one re
     std::string text;
 
     check_once(copy.path(), [&] {
-      static_cast<void>(complete_summary(
-          copy.path(), kMaxBytesToRead,
-          [&](auto& trace, const auto& of) { text = run_summary_text(trace.totals(), of, {}); }));
+      static_cast<void>(complete_summary(copy.path(), kMaxBytesToRead, [&](auto& trace, const auto& of) {
+        text = run_summary_text(trace.totals(), of, {});
+      }));
     });
     CHECK_FALSE(text.empty());
   }
