@@ -33,6 +33,7 @@ namespace rangefinder {
 
 inline constexpr const char* kTraceSchema = "rangefinder.trace";
 inline constexpr const char* kSummarySchema = "rangefinder.summary";
+inline constexpr const char* kSummaryVersion = "1.2";
 /// MAJOR.MINOR: readers refuse a newer MAJOR and ignore additions of a newer MINOR.
 inline constexpr const char* kSchemaVersion = "1.1";
 inline constexpr int kSchemaMajor = 1;

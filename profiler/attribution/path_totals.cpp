@@ -373,9 +373,8 @@ std::vector<PathTotals> TotalsBuilder::paths() const {
 
   std::vector<PathTotals> result;
   result.reserve(static_cast<std::size_t>(std::count(used.begin(), used.end(), true)) + 1);
-  for (const std::uint32_t i : order) {
+  for (const std::uint32_t i : order)
     if (used[i]) result.push_back(rows[i]);
-  }
   result.push_back(rows[0]);
   return result;
 }

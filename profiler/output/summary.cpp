@@ -214,10 +214,9 @@ std::string summary_json(const SummaryInput& input) {
   reserve_large(out);
   Document document(out);
   document.member("schema", kSummarySchema);
-  document.member("version", kSchemaVersion);
+  document.member("version", kSummaryVersion);
   document.member("final", input.final);
-  // The tools fit the bytes to the whole trace, and remove this.
-  if (input.samples != nullptr && input.samples->any()) document.member("live", true);
+  document.member("live", true);  // removed by the tools, which compute modules again from the whole trace
   document.member("process", line_keys(input.header, {"t", "schema", "version", "segment"}));
   document.member("duration_ns", input.duration_ns);
   document.member("records", input.records);

@@ -50,6 +50,12 @@ def kernel_ns(lines):
     return sum(line["end"] - line["start"] for line in of_kind(lines, "kernel"))
 
 
+def parent_text(path):
+    """The path without its last level; a '/' in a name is escaped."""
+    at = max((i for i, c in enumerate(path) if c == "/" and (len(path[:i]) - len(path[:i].rstrip("\\"))) % 2 == 0), default=0)
+    return path[:at]
+
+
 def path_texts(lines):
     """{id: names joined by '/'}, as users see paths."""
     out = {0: ""}

@@ -219,7 +219,7 @@ class CarryOver(CommandLine):
         trace = recorded("rtdetr_exact")
         l2_bytes = self.report(trace)["gpus"][0]["l2_bytes"]
         summary = json.loads((trace / "summary.json").read_text(encoding="utf-8"))
-        self.assertEqual(summary["version"], "1.1")
+        self.assertEqual(summary["version"], "1.2")
         exact = [row for row in self.report(trace)["modules"] if row.get("bytes_source") == "exact"]
         self.assertGreater(len(exact), 100)
         written = {row["path"]: row for row in summary["modules"]}
@@ -269,35 +269,6 @@ class CarryOver(CommandLine):
         self.assertEqual(errors.count("too short"), len(too_short))
         self.assertIn("–", "".join(lines))
         self.assertNotIn("†", "".join(lines))
-
-
-class Finalize(CommandLine):
-    """The summary that the application wrote, completed afterwards."""
-
-    def test_the_live_bytes_are_replaced_by_those_of_the_report(self):
-        folder = self.folder / "trace"
-        shutil.copytree(recorded("rtdetr_sampled"), folder)
-        live = json.loads((folder / "summary.json").read_text())
-        self.assertTrue(live["live"])
-        self.assertEqual(live["samples"]["method"]["l2_bytes"], "live")
-        for row in live["modules"]:
-            if row.get("bytes_source") == "sampled" and row["dram_read_bytes"] + row["dram_write_bytes"] > 0:
-                self.assertGreater(row["bytes_error_pct"], 0)
-
-        done = self.call("finalize", folder)
-
-        self.check_code(done, 0)
-        final = json.loads((folder / "summary.json").read_text())
-        self.assertNotIn("live", final)
-        self.assertGreater(len(final["findings"]), 0)
-        rows = {row["path"]: row for row in self.report(folder, "--section", "modules")["modules"] if row.get("path")}
-        for row in final["modules"]:
-            for key in ("dram_read_bytes", "dram_write_bytes", "l2_bytes", "bytes_error_pct"):
-                self.assertEqual(row.get(key), rows[row["path"]].get(key), row["path"])
-        self.assertEqual(self.call("validate", folder).returncode, 0)
-
-    def test_a_place_without_a_trace_is_missing(self):
-        self.check_code(self.call("finalize", "nowhere"), 3)
 
 
 class Progress(CommandLine):

@@ -116,8 +116,7 @@ class Writer {
       out_.gpus.set(with(gpu_labels(gpu.id), "name", gpu.name), 1);
       if (gpu.peak_dram_bytes_per_s > 0) out_.peak.set(gpu_labels(gpu.id), gpu.peak_dram_bytes_per_s);
     }
-    out_.span.add({{"rank", rank_}},
-                  static_cast<std::uint64_t>(trace.last_ns) - static_cast<std::uint64_t>(trace.first_ns));
+    out_.span.add({{"rank", rank_}}, static_cast<std::uint64_t>(std::max<TimeNs>(trace.last_ns, 0)));
     for (std::size_t i = 0; i < kLossCauses.size(); ++i) {
       // Zeros are written too: rate() would miss the first count of a series that appears later. No program
       // that is traced by this version counts unknown causes.

@@ -22,7 +22,8 @@ int finalize(const std::vector<std::string>& places) {
   bool all = true;
   for (const std::string& place : places) {
     for (const TraceFolder& trace : find_traces(place)) {
-      const std::string kept = complete_summary(trace.folder, UINT64_MAX);
+      const std::string kept = trace.has_summary ? complete_summary(trace.folder, UINT64_MAX)
+                                                 : "there is no summary.json to complete";
       all &= kept.empty();
       std::cout << printable(trace.folder.string()) << ": "
                 << (kept.empty() ? "summary.json has the attribution of `rangefinder report`, and findings"

@@ -13,7 +13,6 @@ void Chunk::clear() {
   std::apply([](auto&... tables) { (tables.clear(), ...); }, tables_);
   counts = {};
   others.clear();
-  recorded_paths.clear();
   samples.clear();
   values.clear();
   payload_data.clear();
@@ -23,7 +22,6 @@ Chunk Chunk::packed(Columns columns, ColumnMemory& memory) {
   Chunk out;
   out.counts = std::move(counts);
   out.others = std::move(others);
-  out.recorded_paths = std::move(recorded_paths);
   if (columns.has(Column::samples)) out.samples = std::move(samples);
   if (columns.has(Column::exact)) out.values = {values.begin(), values.end()};
   if (columns.has(Column::range_payload)) out.payload_data = {payload_data.begin(), payload_data.end()};
@@ -36,8 +34,7 @@ Chunk Chunk::packed(Columns columns, ColumnMemory& memory) {
 }
 
 std::size_t Chunk::memory_bytes() const {
-  std::size_t sum = sizeof *this + others.size() * sizeof(OtherLine) +
-                    recorded_paths.size() * sizeof recorded_paths[0] + values.capacity() * sizeof(double) +
+  std::size_t sum = sizeof *this + others.size() * sizeof(OtherLine) + values.capacity() * sizeof(double) +
                     payload_data.capacity();
   for (const auto& [number, line] : samples) {
     sum += sizeof line + line.runs.capacity() * sizeof(SampleRun);
@@ -48,12 +45,9 @@ std::size_t Chunk::memory_bytes() const {
 }
 
 std::size_t Chunk::add_names(Chunk& other) {
-  const std::size_t bytes =
-      other.others.size() * sizeof(OtherLine) + other.recorded_paths.size() * sizeof recorded_paths[0];
+  const std::size_t bytes = other.others.size() * sizeof(OtherLine);
   others.insert(others.end(), std::move_iterator(other.others.begin()),
                 std::move_iterator(other.others.end()));
-  recorded_paths.insert(recorded_paths.end(), std::move_iterator(other.recorded_paths.begin()),
-                        std::move_iterator(other.recorded_paths.end()));
   return bytes;
 }
 

@@ -51,13 +51,13 @@ class Chunk {
   };
 
   UnitCounts counts;
-  // Deques: a damaged trace has thousands of segments with names only, whose lines are put together.
-  std::deque<OtherLine> others;                                     ///< with shown paths
-  std::deque<std::pair<PathRecord, std::uint32_t>> recorded_paths;  ///< with the numbers of their lines
-  std::vector<std::pair<std::uint32_t, SamplesRecord>> samples;     ///< by number of the line
-  std::vector<double> values;                                       ///< of exact lines, one after the other
-  std::vector<std::uint8_t> payload_data;                           ///< of ranges
-  RowNames* names = nullptr;                                        ///< set before the rows are read
+  /// With shown paths. A damaged trace has thousands of segments with names only, whose lines are put
+  /// together.
+  std::deque<OtherLine> others;
+  std::vector<std::pair<std::uint32_t, SamplesRecord>> samples;  ///< by number of the line
+  std::vector<double> values;                                    ///< of exact lines, one after the other
+  std::vector<std::uint8_t> payload_data;                        ///< of ranges
+  RowNames* names = nullptr;                                     ///< set before the rows are read
   /// No GPU work of later chunks starts before this. INT64_MIN: unknown, as the trace is not in memory.
   TimeNs later_work_ns = INT64_MIN;
 

@@ -61,7 +61,6 @@ const std::vector<PathRecord>& ShownPaths::add(const PathRecord& path) {
     own = child(parent, path.domain, path.name, "", levels_[parent].in_iteration);
   if (own == parent) omitted_.insert(path.id);
   ids_.set(path.id, own);
-  differs_ |= added_.size() != 1 || levels_[own].path.name != path.name;
   if (own != parent && (added_.empty() || added_.back().id != own)) added_.push_back(levels_[own].path);
   return added_;
 }
@@ -130,7 +129,6 @@ std::uint32_t ShownPaths::add_unknown(std::uint32_t recorded) {
   const auto next = static_cast<std::uint32_t>(levels_.size());
   levels_.push_back({{next, 0, 0, ""}, "", 1, false});
   ids_.set(recorded, next);
-  differs_ = true;
   return next;
 }
 

@@ -68,8 +68,6 @@ class ShownPaths {
     if (is_omitted(id)) see(Line(NameRecord{kUnnamed, "(no name)"}));
   }
 
-  /// False: each path line so far is a shown path of its own, with the same name and parent. Ids may differ.
-  [[nodiscard]] bool differs() const noexcept { return differs_; }
   /// Names joined by '/'; "" for 0.
   [[nodiscard]] std::string text(std::uint32_t shown) const;
 
@@ -111,7 +109,6 @@ class ShownPaths {
   [[nodiscard]] std::string name_by_glob(std::uint32_t parent, const std::string& name) const;
 
   bool recorded_;
-  bool differs_ = false;
   std::string glob_;
   std::vector<Level> levels_ = std::vector<Level>(1);  ///< by shown id; 0: outside of all ranges
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, std::uint32_t> children_;

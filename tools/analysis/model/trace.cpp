@@ -103,23 +103,6 @@ void Trace::read(const std::function<void(const Chunk&)>& see) {
   complete_ = true;
 }
 
-void Trace::use_recorded_paths() {
-  names_.files.recorded_paths = true;
-  names_.paths.clear();
-  shown_ = ShownPaths({}, true);
-  for (Chunk& chunk : chunks_) {
-    std::erase_if(chunk.others, [](const Chunk::OtherLine& other) {
-      const auto* const name = std::get_if<NameRecord>(&other.line);
-      return std::holds_alternative<PathRecord>(other.line) ||
-             (name != nullptr && name->id == ShownPaths::kUnnamed);
-    });
-    std::vector<Chunk::OtherLine> paths;
-    for (const auto& [path, number] : chunk.recorded_paths) paths.push_back({path, number});
-    for (const Chunk::OtherLine& path : paths) names_.add(path.line);
-    chunk.others.insert(chunk.others.begin(), paths.begin(), paths.end());
-  }
-}
-
 void Trace::set_sampled() {
   sampled_ = true;
   options_.columns |= options_.if_sampled;
@@ -161,8 +144,6 @@ void Trace::merge(Chunk& chunk, const SegmentFile& segment) {
       continue;
     }
     if (!complete_) ledger_->see(other.line, place(other.number));
-    if (const auto* const path = std::get_if<PathRecord>(&other.line))
-      chunk.recorded_paths.emplace_back(*path, other.number);
     shown_.each_shown(other.line, [&](const Line& line) {
       beginning_.line(line, place(other.number));
       if (!complete_) names_.add(line);

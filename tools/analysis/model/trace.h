@@ -59,11 +59,6 @@ class Trace {
   void on_reading(std::function<void(const Chunk&)> see) { on_reading_ = std::move(see); }
   [[nodiscard]] const TraceNames& names() const noexcept { return names_; }
   [[nodiscard]] const TraceFolder& files() const noexcept { return names_.files; }
-  /// From now on each_chunk() and names() have the paths as recorded, not as reports show them, as with
-  /// TraceFolder::recorded_paths. Lines that are no rows and no names keep the shown ones.
-  void use_recorded_paths();
-  /// False: the paths that reports show are those recorded.
-  [[nodiscard]] bool shows_other_paths() const noexcept { return shown_.differs(); }
   /// Of the chunks in memory.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return memory_bytes_; }
   /// Threads that a query may use.

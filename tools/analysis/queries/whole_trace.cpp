@@ -25,11 +25,4 @@ const RowValues& WholeTrace::values() {
   return *values_;
 }
 
-void WholeTrace::use_recorded_paths() {
-  if (!rows_.shows_other_paths()) return;
-  rows_.use_recorded_paths();
-  values_.reset();
-  totals_ = load_totals(rows_, all_);
-}
-
 }  // namespace rangefinder

@@ -34,9 +34,6 @@ class WholeTrace {
   /// Computed by the first call: bytes of hardware samples take a while.
   [[nodiscard]] const RowValues& values();
 
-  /// From now on rows, totals and values have the paths as recorded (Trace::use_recorded_paths).
-  void use_recorded_paths();
-
  private:
   Trace rows_;
   Selection all_;

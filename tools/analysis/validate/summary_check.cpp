@@ -242,11 +242,18 @@ void compare_samples(const std::string& file, const SampleSums& found, const jso
   }
 }
 
-std::string compare_summary(const TraceTotals& trace, const SampleSums& samples, ProblemLog& problems) {
+/// Version 1.2 or later without "live".
+bool is_completed(const json& summary) {
+  if (!summary.is_object() || summary.contains("live")) return false;
+  const json version = summary.value("version", json());
+  return version.is_string() && version != "1.0" && version != "1.1";
+}
+
+std::string compare_summary(const TraceTotals& trace, const SampleSums& samples, const json& summary,
+                            ProblemLog& problems) {
   if (!lines_lost(trace.loss)) compare_truth(trace, problems);
   const std::string file = (trace.files.folder / "summary.json").string();
   if (!trace.files.has_summary) return "there is no summary.json to compare with";
-  const auto summary = read_json_file<json>(file);
   if (!summary.is_object() || summary.value("schema", json()) != json(kSummarySchema)) {
     problems.add_at(file, "summary", "is no JSON object with \"schema\": \"rangefinder.summary\"");
     return {};
@@ -280,6 +287,12 @@ void SampleSums::add(const SamplesRecord& samples) {
   }
 }
 
+SummaryCheck::SummaryCheck(const TraceFolder& files)
+    : summary_(files.has_summary ? read_json_file<json>(files.folder / "summary.json") : json()),
+      shown_({}, !is_completed(summary_)) {
+  trace_.files = files;
+}
+
 void SummaryCheck::line(const Line& line) {
   if (const auto* const samples = std::get_if<SamplesRecord>(&line)) samples_.add(*samples);
   if (times_of(line).reversed()) return broken();
@@ -289,16 +302,17 @@ void SummaryCheck::line(const Line& line) {
                header->base_unix_ns != first_->base_unix_ns;
   }
   refused_ = refused_ || !first_;
-  if (!refused_) fold_.add(line);
+  if (refused_) return;
+  Line shown = line;
+  shown_.each_shown(shown, [this](const Line& one) { fold_.add(one); });
 }
 
-std::string SummaryCheck::finish(const TraceFolder& files, const ReadSummary& read, ProblemLog& problems) {
+std::string SummaryCheck::finish(const ReadSummary& read, ProblemLog& problems) {
   if (refused_) return {};
   fold_.finish();
-  trace_.files = files;
   trace_.read = read;
   if (trace_.end) trace_.loss = trace_.end->loss;
-  return compare_summary(trace_, samples_, problems);
+  return compare_summary(trace_, samples_, summary_, problems);
 }
 
 }  // namespace rangefinder

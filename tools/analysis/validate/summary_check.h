@@ -4,6 +4,8 @@
 // those that the tools compute from the lines. The same for the truth in the end line.
 //
 //   each line ─▶ line() ─▶ totals, sums of samples ─▶ finish() ═ summary.json
+//
+// A summary that the tools completed names modules as reports show them, others as the program did.
 #pragma once
 
 #include <array>
@@ -11,6 +13,9 @@
 #include <optional>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
+#include "tools/analysis/model/shown_paths.h"
 #include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/validate/problem_log.h"
 
@@ -25,16 +30,20 @@ struct SampleSums {
 
 class SummaryCheck {
  public:
+  /// Reads the summary, if there is one.
+  explicit SummaryCheck(const TraceFolder& files);
   void line(const Line& line);
   /// A line that reports cannot read.
   void broken() { refused_ = refused_ || !first_; }
   /// Compares only a final summary with a complete trace, and nothing with a trace that reports refuse, as it
   /// has no header or is of several processes: the other checks say so. Returns "", or a sentence with the
   /// reason why it did not compare.
-  [[nodiscard]] std::string finish(const TraceFolder& files, const ReadSummary& read, ProblemLog& problems);
+  [[nodiscard]] std::string finish(const ReadSummary& read, ProblemLog& problems);
   [[nodiscard]] const std::optional<Header>& first_header() const noexcept { return first_; }
 
  private:
+  nlohmann::json summary_;
+  ShownPaths shown_;
   TraceTotals trace_;
   TotalsFold fold_{trace_, nullptr};
   SampleSums samples_;

@@ -73,7 +73,7 @@ void put_kernels(OrderedJson& kernels, const TraceTotals& trace, const RowValues
   }
 }
 
-void put_samples(OrderedJson& summary, const TraceTotals& trace, const RowValues& values) {
+void put_rows(OrderedJson& summary, const TraceTotals& trace, const RowValues& values) {
   OrderedJson modules = OrderedJson::array();
   for (const PathTotals& row : trace.totals.paths()) {
     if (row.path != 0) {
@@ -85,16 +85,10 @@ void put_samples(OrderedJson& summary, const TraceTotals& trace, const RowValues
     summary["outside"] = std::move(outside);
   }
   summary["modules"] = std::move(modules);
+  if (values.sampled() == nullptr) return;
   if (summary.contains("kernels")) put_kernels(summary["kernels"], trace, values);
   summary["samples"] = samples_object(trace, *values.sampled());
   if (OrderedJson truth = truth_object(values.truth()); !truth.is_null()) summary["truth"] = std::move(truth);
-}
-
-bool was_sampled(const OrderedJson& summary) {
-  const auto process = summary.find("process");
-  const bool requested = process != summary.end() && process->is_object() &&
-                         process->value("counters", std::string()) == "sampled";
-  return requested || summary.contains("samples");
 }
 
 std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeRunSummary& see) {
@@ -104,24 +98,19 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeR
   const std::vector<TraceFolder> traces = find_traces(folder.string());
   if (traces.size() != 1 || traces.front().segments.empty()) return {};
   if (bytes_of(traces.front()) > max_bytes) {
-    return "the trace is large, so findings were not computed" +
-           std::string(was_sampled(summary) ? ", and sampled bytes are those of the last live summary" : "") +
-           "; `rangefinder report` computes them";
+    return "the trace is large, so summary.json keeps what the program wrote last, without findings; "
+           "`rangefinder report` computes them";
   }
   WholeTrace whole(traces.front(), RunSummaryReader::kColumns);
   const TraceTotals& trace = whole.totals();
   const RunSummary run = run_summary_of(whole);
   if (see) see(whole, run);
   const auto lost = [&](Loss cause) { return trace.loss[static_cast<std::size_t>(cause)]; };
-  if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0) {
-    if (!was_sampled(summary)) return {};
-    return "the trace is not complete, so bytes are those of the last live summary";
-  }
+  if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0)
+    return "the trace is not complete, so summary.json keeps what the program wrote last";
   summary["findings"] = findings_json(run.findings);
-  if (whole.values().sampled() != nullptr) {
-    whole.use_recorded_paths();  // as in the rest of the summary
-    put_samples(summary, trace, whole.values());
-  }
+  put_rows(summary, trace, whole.values());
+  summary["version"] = kSummaryVersion;
   summary.erase("live");
   if (!replace_file(file, document_text(summary))) return "summary.json could not be replaced";
   return {};

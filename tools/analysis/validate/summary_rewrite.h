@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Completes summary.json after the program ended, with unmixed sampled bytes and the findings of the rules.
+// Completes summary.json after the program ended: modules under the names and with the values of the report,
+// and the findings of the rules.
 //
-//   summary.json (live bytes, no findings) ─────┐
-//   trace beside it ─▶ WholeTrace, read once ───┴▶ summary.json: findings
-//                                                   if sampled: modules, outside, kernels, samples, truth
+//   summary.json ("live": names as recorded) ───┐
+//   trace beside it ─▶ WholeTrace, read once ───┴▶ summary.json: modules, outside, findings
+//                                                   if sampled: kernels, samples, truth
 //
-// Findings name modules as reports show them; the modules are those as recorded. Leaves the file unchanged if
-// the trace does not have all lines that the summary counts.
+// Leaves the file unchanged if the trace does not have all lines that the summary counts.
 #pragma once
 
 #include <cstdint>

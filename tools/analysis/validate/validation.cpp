@@ -18,7 +18,7 @@ constexpr const char* kIncomplete = "incomplete";
 /// Passes the lines to all checks.
 class Validator {
  public:
-  explicit Validator(ProblemLog& problems) : problems_(problems) {
+  Validator(const TraceFolder& trace, ProblemLog& problems) : problems_(problems), summary_(trace) {
     for (const MakeCheck make : kMakeChecks) checks_.push_back(make(problems));
   }
 
@@ -111,7 +111,7 @@ Validation validate_trace(const TraceFolder& trace, bool strict) {
     throw Missing(out.place + " holds a summary.json but no trace-*.ndjson: there is nothing to validate");
   }
   LineReader reader;
-  Validator validator(out.problems);
+  Validator validator(trace, out.problems);
   const ReadSummary read = read_lines(
       trace, reader, [&](const Line& line, const LinePlace& place) { validator.line(line, place); },
       [&](const std::string& error, const LinePlace& place) { validator.broken(error, place); },
@@ -123,7 +123,7 @@ Validation validate_trace(const TraceFolder& trace, bool strict) {
   if (validator.foreign()) return out;
   report_ending(read, facts, strict, out);
   if (!trace.whole || read.lines == 0) return out;
-  const std::string note = validator.summary().finish(trace, read, out.problems);
+  const std::string note = validator.summary().finish(read, out.problems);
   if (!note.empty()) out.notes.push_back(note);
   return out;
 }
