@@ -350,31 +350,31 @@ std::vector<PathTotals> TotalsBuilder::paths() const {
   for (const auto& [correlation, launch] : origins_.held()) {
     for (const auto& records : launch.records) held[records.node] += records.count;
   }
-  for (const std::uint32_t i : order) {
+  const auto begin_row = [&](std::uint32_t i) {
     rows[i] = nodes_[i].own;
-    rows[i].depth = rows[nodes_[i].parent].depth + 1;  // rows[0].depth stays 0
     rows[i].records_without_exact += held[i];
     rows[i].gpu_ns_exclusive = rows[i].gpu_ns;
     rows[i].gpu_busy_ns = busy.paths[i].length();
+  };
+  begin_row(0);
+  for (const std::uint32_t i : order) {
+    begin_row(i);
+    rows[i].depth = rows[nodes_[i].parent].depth + 1;  // rows[0].depth stays 0
   }
   for (auto it = order.rbegin(); it != order.rend(); ++it) {  // children first
     const std::uint32_t parent = nodes_[*it].parent;
     if (nodes_[*it].used) used[*it] = true;
     if (parent != 0) rows[parent].add_child(rows[*it]);
     rows[*it].declare_replays();
-    if (parent == 0) continue;
     if (used[*it]) used[parent] = true;
   }
-  rows[0] = nodes_[0].own;
-  rows[0].records_without_exact += held[0];
-  rows[0].gpu_ns_exclusive = rows[0].gpu_ns;
-  rows[0].gpu_busy_ns = busy.paths[0].length();
   if (groups_.rotating()) add_rotation(order, rows);
 
   std::vector<PathTotals> result;
   result.reserve(static_cast<std::size_t>(std::count(used.begin(), used.end(), true)) + 1);
-  for (const std::uint32_t i : order)
+  for (const std::uint32_t i : order) {
     if (used[i]) result.push_back(rows[i]);
+  }
   result.push_back(rows[0]);
   return result;
 }

@@ -79,13 +79,15 @@ CREATE VIEW kernels AS
   FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName
   LEFT JOIN paths p ON p.id = k.pathId
   LEFT JOIN exact e ON e.correlationId = k.correlationId AND e.kind = 'kernel';
+-- Times are summed as REAL, exact up to 104 days, and end at 2^63 - 1: a sum of integers fails above it.
 CREATE VIEW modules AS
   WITH RECURSIVE above(id, ancestor) AS (
     SELECT id, id FROM paths UNION ALL
     SELECT above.id, paths.parent FROM above JOIN paths ON paths.id = above.ancestor WHERE paths.parent IS NOT NULL),
-  own AS (SELECT pathId, count(*) AS kernels, sum(end - start) AS gpuNs FROM CUPTI_ACTIVITY_KIND_KERNEL
+  own AS (SELECT pathId, count(*) AS kernels, CAST(sum(CAST(end - start AS REAL)) AS INTEGER) AS gpuNs FROM CUPTI_ACTIVITY_KIND_KERNEL
           GROUP BY pathId)
-  SELECT p.path AS module, p.depth, sum(own.kernels) AS kernels, sum(own.gpuNs) AS gpuNs,
+  SELECT p.path AS module, p.depth, sum(own.kernels) AS kernels,
+         CAST(sum(CAST(own.gpuNs AS REAL)) AS INTEGER) AS gpuNs,
          (SELECT gpuNs FROM own WHERE own.pathId = p.id) AS gpuNsExclusive
   FROM paths p JOIN above ON above.ancestor = p.id JOIN own ON own.pathId = above.id
   GROUP BY p.id;

@@ -12,31 +12,32 @@ constexpr std::size_t kMaxKeptBytes = std::size_t{128} << 20;
 
 }  // namespace
 
-KeptAnswers::Text KeptAnswers::get(const IndexedTrace& trace, const std::string& name, const Make& make) {
+KeptAnswers::SharedAnswer KeptAnswers::get(const IndexedTrace& trace, const std::string& name,
+                                           const Make& make) {
   const std::lock_guard lock(mutex_);
   const std::string key = name + "\n" + trace.state;
-  if (Text text = find(key)) return text;
+  if (SharedAnswer answer = find(key)) return answer;
   WholeTrace& rows = whole(trace);
   return keep(key, {make(rows), rows.totals().read.damage});
 }
 
-KeptAnswers::Text KeptAnswers::find(const std::string& key) {
+KeptAnswers::SharedAnswer KeptAnswers::find(const std::string& key) {
   const auto at =
       std::find_if(kept_.begin(), kept_.end(), [&key](const Kept& one) { return one.key == key; });
   if (at == kept_.end()) return nullptr;
   kept_.splice(kept_.begin(), kept_, at);
-  return kept_.front().text;
+  return kept_.front().answer;
 }
 
-KeptAnswers::Text KeptAnswers::keep(const std::string& key, Answer answer) {
+KeptAnswers::SharedAnswer KeptAnswers::keep(const std::string& key, Answer answer) {
   kept_.push_front({key, std::make_shared<const Answer>(std::move(answer))});
   std::size_t bytes = 0, n = 0;
   const auto first_too_many = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) {
-    bytes += one.text->text.size();
+    bytes += one.answer->text.size();
     return ++n > 1 && (n > kMaxKept || bytes > kMaxKeptBytes);
   });
   kept_.erase(first_too_many, kept_.end());
-  return kept_.front().text;
+  return kept_.front().answer;
 }
 
 WholeTrace& KeptAnswers::whole(const IndexedTrace& trace) {

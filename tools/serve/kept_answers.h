@@ -2,8 +2,8 @@
 //
 // Answers about traces, kept while their trace does not change, and the trace of the last one.
 //
-//   IndexedTrace, name of the answer ─┬─ kept ──────────────────────────────▶ text
-//                                     └─ else: WholeTrace, read once ─▶ make ─▶ text
+//   IndexedTrace, name of the answer ─┬─ kept ──────────────────────────────▶ Answer
+//                                     └─ else: WholeTrace, read once ─▶ make ─▶ Answer
 //
 // One trace is in memory at a time, within ReadLimits, and one answer is made at a time over all threads:
 // both take memory and a core.
@@ -27,22 +27,22 @@ class KeptAnswers {
     std::string text;
     std::string damage;  ///< of the trace, ReadSummary::damage
   };
-  using Text = std::shared_ptr<const Answer>;
+  using SharedAnswer = std::shared_ptr<const Answer>;
   using Make = std::function<std::string(WholeTrace&)>;
 
   /// `columns`: what the answers read.
   explicit KeptAnswers(Columns columns) : columns_(columns) {}
 
   /// `name`: of the answer, with its parameters. Throws Missing.
-  [[nodiscard]] Text get(const IndexedTrace& trace, const std::string& name, const Make& make);
+  [[nodiscard]] SharedAnswer get(const IndexedTrace& trace, const std::string& name, const Make& make);
 
  private:
   struct Kept {
     std::string key;
-    Text text;
+    SharedAnswer answer;
   };
-  [[nodiscard]] Text find(const std::string& key);
-  [[nodiscard]] Text keep(const std::string& key, Answer answer);
+  [[nodiscard]] SharedAnswer find(const std::string& key);
+  [[nodiscard]] SharedAnswer keep(const std::string& key, Answer answer);
   [[nodiscard]] WholeTrace& whole(const IndexedTrace& trace);
 
   const Columns columns_;

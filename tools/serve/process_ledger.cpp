@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "schema/loss.h"
+#include "tools/analysis/model/json_count.h"
 #include "tools/attach/live_rates.h"
 
 namespace rangefinder {
@@ -26,17 +27,11 @@ struct ModuleSums {
   std::string source;  ///< source of the bytes; empty: not measured
 };
 
-std::uint64_t number(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_integer()) return 0;
-  return found->is_number_unsigned() || found->get<std::int64_t>() > 0 ? found->get<std::uint64_t>() : 0;
-}
-
 ModuleSums sums_of(const Json& row) {
   ModuleSums out;
   for (std::size_t i = 0; i < kSums.size(); ++i)
-    out.sums[i] = static_cast<std::int64_t>(number(row, kSums[i]));
-  out.own_ns = number(row, "gpu_ns_exclusive");
+    out.sums[i] = static_cast<std::int64_t>(count_at(row, kSums[i]));
+  out.own_ns = count_at(row, "gpu_ns_exclusive");
   out.source = row.value("bytes_source", "");
   return out;
 }
@@ -71,22 +66,23 @@ class WindowReader {
     for (const Json& gpu : gpus) about_gpu(gpu);
     // A summary holds sums over all GPUs, so label them only if there is one.
     if (gpus.size() == 1)
-      gpu_ = {{"gpu", std::to_string(number(gpus[0], "id"))}, {"uuid", gpus[0].value("uuid", "")}};
+      gpu_ = {{"gpu", std::to_string(count_at(gpus[0], "id"))}, {"uuid", gpus[0].value("uuid", "")}};
   }
 
   void about() {
     out_.build.set({{"version", process_.value("tool_version", "")}}, 1);
-    out_.span.add({{"rank", rank_}}, number(summary_, "duration_ns"));
+    out_.span.add({{"rank", rank_}}, count_at(summary_, "duration_ns"));
     const Json loss = summary_.value("loss", Json::object());
     for (const auto& cause : kLossCauses) {
       if (&cause == &kLossCauses[static_cast<std::size_t>(Loss::unknown_cause)]) continue;  // this version's
-      out_.lost.add({{"rank", rank_}, {"cause", cause.name}}, number(loss, std::string(cause.name).c_str()));
+      out_.lost.add({{"rank", rank_}, {"cause", cause.name}},
+                    count_at(loss, std::string(cause.name).c_str()));
     }
     const Json cost = summary_.value("own_cost", Json::object());
     for (const auto& [what, key] :
          {std::pair{"drain_cpu", "drain_cpu_ns"}, std::pair{"sampler_cpu", "sampler_cpu_ns"},
           std::pair{"exact", "exact_ns"}}) {
-      out_.overhead.add({{"rank", rank_}, {"what", what}}, number(cost, key));
+      out_.overhead.add({{"rank", rank_}, {"what", what}}, count_at(cost, key));
     }
   }
 
@@ -111,24 +107,24 @@ class WindowReader {
   void kernels(StickyNames& names) {
     for (const Json& row : summary_.value("kernels", Json::array())) {
       const PrometheusLabels labels = with("kernel", names.row_of(row.value("name", "")));
-      out_.kernel_names.add(labels, number(row, "count"));
-      out_.kernel_name_time.add(labels, number(row, "total_ns"));
+      out_.kernel_names.add(labels, count_at(row, "count"));
+      out_.kernel_name_time.add(labels, count_at(row, "total_ns"));
     }
   }
 
   void copies() {
     for (const Json& row : summary_.value("memcpy", Json::array())) {
       const PrometheusLabels labels = with("direction", row.value("kind", ""));
-      out_.copies.add(labels, number(row, "bytes"));
-      out_.copy_time.add(labels, number(row, "total_ns"));
+      out_.copies.add(labels, count_at(row, "bytes"));
+      out_.copy_time.add(labels, count_at(row, "total_ns"));
     }
   }
 
  private:
   void about_gpu(const Json& gpu) {
     PrometheusLabels labels{
-        {"gpu", std::to_string(number(gpu, "id"))}, {"uuid", gpu.value("uuid", "")}, {"rank", rank_}};
-    if (const std::uint64_t peak = number(gpu, "peak_dram_bytes_per_s"); peak != 0)
+        {"gpu", std::to_string(count_at(gpu, "id"))}, {"uuid", gpu.value("uuid", "")}, {"rank", rank_}};
+    if (const std::uint64_t peak = count_at(gpu, "peak_dram_bytes_per_s"); peak != 0)
       out_.peak.set(labels, peak);
     labels.emplace_back("name", gpu.value("name", ""));
     out_.gpus.set(labels, 1);

@@ -137,7 +137,7 @@ IndexedTrace Site::trace(const HttpRequest& request) {
 
 HttpResponse Site::about_trace(const HttpRequest& request, const std::string& name,
                                const KeptAnswers::Make& make) {
-  const KeptAnswers::Text answer = answers_.get(trace(request), name, make);
+  const KeptAnswers::SharedAnswer answer = answers_.get(trace(request), name, make);
   HttpResponse out = json_answer(answer->text);
   out.damage = printable(answer->damage);
   return out;

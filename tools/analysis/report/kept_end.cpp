@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/json_count.h"
 #include "tools/analysis/model/regular_file.h"
 #include "tools/analysis/queries/cells.h"
 
@@ -38,16 +39,10 @@ RunTotals totals_of(const TraceTotals& trace, const RowValues& values) {
   return out;
 }
 
-std::uint64_t count_of(const OrderedJson& object, const char* key) {
-  if (!object.is_object()) return 0;
-  const auto at = object.find(key);
-  return at != object.end() && at->is_number_unsigned() ? at->get<std::uint64_t>() : 0;
-}
-
 void add_bytes(RunTotals& out, const OrderedJson& row) {
-  if (!row.is_object() || count_of(row, "depth") > 1 || !row.contains("dram_read_bytes")) return;
+  if (!row.is_object() || count_at(row, "depth") > 1 || !row.contains("dram_read_bytes")) return;
   out.dram_bytes =
-      out.dram_bytes.value_or(0) + count_of(row, "dram_read_bytes") + count_of(row, "dram_write_bytes");
+      out.dram_bytes.value_or(0) + count_at(row, "dram_read_bytes") + count_at(row, "dram_write_bytes");
 }
 
 /// Fields that the summary lacks count as 0.
@@ -59,12 +54,12 @@ RunTotals totals_of(const OrderedJson& summary) {
   };
   RunTotals out;
   for (const OrderedJson& row : rows("kernels")) {
-    out.kernels += count_of(row, "count");
-    out.gpu_ns += count_of(row, "total_ns");
+    out.kernels += count_at(row, "count");
+    out.gpu_ns += count_at(row, "total_ns");
   }
   for (const OrderedJson& row : rows("memcpy")) {
-    out.copies += count_of(row, "count");
-    out.copied_bytes += count_of(row, "bytes");
+    out.copies += count_at(row, "count");
+    out.copied_bytes += count_at(row, "bytes");
   }
   for (const OrderedJson& row : rows("modules")) add_bytes(out, row);
   if (summary.contains("outside")) add_bytes(out, summary["outside"]);

@@ -288,8 +288,8 @@ void SampleSums::add(const SamplesRecord& samples) {
 }
 
 SummaryCheck::SummaryCheck(const TraceFolder& files)
-    : summary_(files.has_summary ? read_json_file<json>(files.folder / "summary.json") : json()),
-      shown_({}, !is_completed(summary_)) {
+    : summary_(files.has_summary ? read_json_file<json>(files.folder / "summary.json") : json()) {
+  if (is_completed(summary_)) shown_.emplace();
   trace_.files = files;
 }
 
@@ -303,8 +303,9 @@ void SummaryCheck::line(const Line& line) {
   }
   refused_ = refused_ || !first_;
   if (refused_) return;
+  if (!shown_) return fold_.add(line);
   Line shown = line;
-  shown_.each_shown(shown, [this](const Line& one) { fold_.add(one); });
+  shown_->each_shown(shown, [this](const Line& one) { fold_.add(one); });
 }
 
 std::string SummaryCheck::finish(const ReadSummary& read, ProblemLog& problems) {

@@ -43,7 +43,7 @@ class SummaryCheck {
 
  private:
   nlohmann::json summary_;
-  ShownPaths shown_;
+  std::optional<ShownPaths> shown_;  ///< of a summary that the tools completed
   TraceTotals trace_;
   TotalsFold fold_{trace_, nullptr};
   SampleSums samples_;
