@@ -6,28 +6,13 @@
 //
 // vite compiles the TypeScript files to modules, as for the page.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { loader } from "./parts.mjs";
 
-const web = join(resolve(process.argv[2] ?? ""), "tools/web");
-if (!existsSync(join(web, "node_modules/vite"))) {
-  console.log("skipped: no vite: tools/setup --web");
-  process.exit(77);
-}
-const { build } = await import(pathToFileURL(createRequire(join(web, "package.json")).resolve("vite")).href);
+const load = await loader(resolve(process.argv[2] ?? ""));
 
-async function load(file) {
-  const entry = join(web, "src", file);
-  const lib = { entry, formats: ["es"], fileName: "part" };
-  const result = await build({ root: web, configFile: false, logLevel: "error", build: { write: false, lib } });
-  const { code } = result[0].output[0];
-  return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
-}
-
-const { durationText, bytesText, axisText, plainNumber } = await load("data/numbers.ts");
+const { durationText, bytesText, percentText, axisText, plainNumber } = await load("data/numbers.ts");
 const { statedColumn } = await load("ui/stated_columns.ts");
 const { cellText } = await load("ui/columns.ts");
 const { Spans } = await load("data/spans.ts");
@@ -47,6 +32,12 @@ test("numbers read as on the command line", () => {
   assert.equal(durationText(999_499), "999 us");
   assert.equal(durationText(999_500), "1.00 ms");
   assert.equal(bytesText(8_589_934_592), "8.59 GB");
+  // Exactly half: to the even digit.
+  assert.equal(durationText(77_250), "77.2 us");
+  assert.equal(durationText(77_350), "77.3 us");
+  assert.equal(durationText(77_750), "77.8 us");
+  assert.equal(percentText(0.015625), "1.6 %");
+  assert.equal(percentText(0.0025), "0.2 %");
 });
 
 test("a number without a unit has two significant digits at least", () => {

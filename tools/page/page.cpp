@@ -83,9 +83,9 @@ class PageText {
 
 PageData page_data(WholeTrace& trace, const PageLimits& limits) {
   const TraceTotals& totals = trace.totals();
-  PageCounts counts(totals, trace.iterations(), limits);
+  PageCounts counts(trace.iterations(), limits);
   trace.each([&counts](const SelectedRows& rows) { counts.add(rows); });
-  counts.rules.finish([&trace](const auto& see) { trace.each(see); });
+  counts.finish([&trace](const auto& see) { trace.each(see); });
   PageIndices indices(totals);
   PageData out;
   out.tables = page_tables(totals, trace.values(), counts, limits, indices);

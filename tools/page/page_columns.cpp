@@ -8,13 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <variant>
 
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_table.h"
-#include "tools/analysis/queries/memcpy.h"
 #include "tools/analysis/queries/module_table.h"
 #include "tools/analysis/table/table_render.h"
-#include "tools/page/iteration_rows.h"
 
 namespace rangefinder {
 namespace {
@@ -41,12 +42,43 @@ std::vector<TableColumn> chosen(const std::vector<TableColumn>& all, Keys keys) 
   return out;
 }
 
+/// All but the name. What only JSON has follows.
+std::vector<TableColumn> details(std::vector<TableColumn> columns, const std::vector<TableColumn>& more) {
+  columns.erase(columns.begin());
+  columns.insert(columns.end(), more.begin(), more.end());
+  return columns;
+}
+
+const std::vector<TableColumn> kMoreOfModules{
+    {"gpu_busy_ns", "GPU busy", Unit::ns, 0, "time with at least one kernel"},
+    {"time_source", "times from"},
+    {"bytes_source", "bytes from"},
+    {"measured_launches", "measured launches", Unit::count, 0, "those that the bytes are from"},
+    {"launches", "launches", Unit::count},
+    {"dram_read_error_pct", "DRAM read ±", Unit::percent, 0, "95 % bound of the error"},
+    {"dram_write_error_pct", "DRAM write ±", Unit::percent, 0, "95 % bound of the error"},
+    {"l2_error_pct", "L2 ±", Unit::percent, 0, "95 % bound of the error"},
+    {"l2_bytes_per_s", "L2 rate", Unit::bytes_per_s, 0, "bytes over GPU time"},
+    {"l2_peak_share", "of the L2's peak", Unit::share, 0, "that rate over the peak of the GPU"},
+    {"compute_peak_share", "of the compute peak", Unit::share}};
+
 OrderedJson metric_column(const NamedMetric& metric, const TableColumn& column) {
   const bool is_share = column.unit == Unit::percent;
   OrderedJson out = column_json({metric.name, column.title, column.unit}, is_share);
   if (metric.unit == std::string_view("FLOP/s")) out["unit"] = "flop_per_s";
   out["tip"] = metric_tip(metric);
   return out;
+}
+
+/// What the page makes of the row's value alone: nothing of a yes or no.
+std::string value_text(const OrderedJson& row, const TableColumn& column) {
+  const auto value = row.find(column.key);
+  if (value == row.end() || !(value->is_number() || value->is_string())) return "";
+  if (value->is_string()) return value->get<std::string>();
+  const Cell cell = value->is_number_float()      ? Cell(value->get<double>())
+                    : value->is_number_unsigned() ? Cell(value->get<std::uint64_t>())
+                                                  : Cell(value->get<std::int64_t>());
+  return cell_text(cell, column.unit, false);
 }
 
 /// The most useful ones, the largest stall, the others. Of stalls there is no other column.
@@ -88,12 +120,28 @@ OrderedJson columns_json(const std::vector<TableColumn>& columns, const std::vec
   return out;
 }
 
-void add_texts(OrderedJson& row, const Table& table, const std::vector<Cell>& cells, std::size_t first) {
+void add_cells(OrderedJson& row, const Table& table, const std::vector<Cell>& cells, std::size_t first) {
   for (std::size_t i = first; i < cells.size(); ++i) {
-    const Cell& cell = cells[i];
-    if (cell.shown.empty() && cell.sign.empty()) continue;
-    row["texts"][table.columns[i].key] = cell_text(cell, table.columns[i].unit, false);
+    const TableColumn& column = table.columns[i];
+    if (!row.contains(column.key)) {
+      std::visit(
+          [&](const auto& value) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, std::monostate>)
+              row[column.key] = value;
+          },
+          cells[i].value);
+    }
+    std::string text = cell_text(cells[i], column.unit, false);
+    if (text != value_text(row, column)) row["texts"][column.key] = std::move(text);
   }
+}
+
+OrderedJson table_json(const Table& table, const std::vector<std::string_view>& bars) {
+  OrderedJson rows = OrderedJson::array();
+  for (const std::vector<Cell>& cells : table.rows)
+    add_cells(rows.emplace_back(OrderedJson::object()), table, cells, 0);
+  return {
+      {"columns", columns_json(table.columns, bars)}, {"rows", std::move(rows)}, {"remarks", table.remarks}};
 }
 
 void add_columns(OrderedJson& out, const std::vector<Table>& tables) {
@@ -104,7 +152,7 @@ void add_columns(OrderedJson& out, const std::vector<Table>& tables) {
     }
     const std::size_t first = table.columns.front().key == "path" ? 1 : 0;
     OrderedJson& rows = out.at(table.name);
-    for (std::size_t i = 0; i < table.rows.size(); ++i) add_texts(rows[i], table, table.rows[i], first);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) add_cells(rows[i], table, table.rows[i], first);
   }
 }
 
@@ -118,29 +166,22 @@ std::string metric_tip(const NamedMetric& metric) {
 
 OrderedJson page_columns_json(const OrderedJson& metrics) {
   const std::vector<TableColumn> modules = module_columns(), kernels = kernel_columns();
-  std::vector<TableColumn> copies = memcpy_columns();
-  copies.push_back({"copy", "copy"});
   OrderedJson out;
   out["modules"] = columns_json(
       chosen(modules, {"path", "calls", "kernels", "gpu_ns", "gpu_ns_exclusive", "host_ns", "dram_read_bytes",
                        "dram_write_bytes", "bytes_error_pct", "carry_over_bytes", "l2_bytes",
                        "dram_bytes_per_s", "limit_share", "limiter"}),
       kBars);
+  out["module_details"] = columns_json(details(modules, kMoreOfModules));
   out["module_metrics"] = columns_json(chosen(modules, {"path", "kernels", "gpu_ns"}), kBars);
   add_metric_columns(out["module_metrics"], metrics);
   out["kernels"] =
       columns_json(chosen(kernels, {"name", "library", "count", "total_ns", "mean_ns", "median_ns", "p95_ns",
                                     "min_ns", "max_ns", "dram_read_bytes", "dram_write_bytes", "l2_bytes"}),
                    kBars);
+  out["kernel_details"] = columns_json(details(kernels, {}));
   out["kernel_metrics"] = columns_json(chosen(kernels, {"name", "library", "count", "total_ns"}), kBars);
   add_metric_columns(out["kernel_metrics"], metrics);
-  out["iterations"] = columns_json(
-      chosen(IterationRows::columns(),
-             {"iteration", "start_ns", "host_ns", "held_ns", "gpu_span_ns", "gpu_ns", "gpu_busy_ns",
-              "kernels", "launches", "copies", "copy_bytes", "syncs", "sync_ns", "dram_bytes", "l2_bytes"}));
-  out["copies"] = columns_json(
-      chosen(copies, {"copy", "kind", "src", "dst", "count", "bytes", "mean_bytes", "gpu_ns", "bytes_per_s"}),
-      {"bytes", "bytes_per_s"});
   return out;
 }
 

@@ -11,18 +11,15 @@ KeptRange kept_range(const RangeRecord& range, TimeNs last_ns) {
   return {range.start_ns, end_ns, range.id, range.thread, range.path, range.name, range.extras.color, open};
 }
 
-PageCounts::PageCounts(const TraceNames& all, const Iterations& found, const PageLimits& limits)
-    : rules(found),
-      iterations(found, all.holds, limits.iterations),
-      ranges(limits.ranges),
-      syncs(limits.syncs),
-      holds(limits.holds),
-      kernels_(kKernelsSection.make({})) {}
+PageCounts::PageCounts(const Iterations& all, const PageLimits& limits)
+    : found(all), ranges(limits.ranges), syncs(limits.syncs), holds(limits.holds) {
+  summary.start(found);
+  iterations->start(found);
+}
 
 void PageCounts::add(const SelectedRows& rows) {
-  kernels_->add(rows);
-  rules.add(rows);
-  iterations.add(rows);
+  summary.add(rows);
+  for (const auto& section : {&kernels, &copies, &iterations}) (*section)->add(rows);
   rows.lines<NameRecord>([this](const NameRecord& name) { names.emplace(name.id, name.text); });
   rows.lines<HoldRecord>([this](const HoldRecord& hold) { add(hold); });
   rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) { kernel_metrics.add(set); });
@@ -36,6 +33,11 @@ void PageCounts::add(const SelectedRows& rows) {
     for (const SampleRun& run : line.runs) see(run.start_ns, run.end_ns);
   });
   rows.ranges(kColumns, [this](const RangeRecord& range, bool) { add(range); });
+}
+
+void PageCounts::finish(const EachRows& each) {
+  summary.finish(each);
+  for (const auto& section : {&kernels, &copies, &iterations}) (*section)->finish();
 }
 
 std::uint32_t PageCounts::api(std::string_view name) {

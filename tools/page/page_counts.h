@@ -3,7 +3,7 @@
 // All data of the page's tables beyond totals, and the amounts of data from which the timeline (timeline.h)
 // decides what to keep.
 //
-//   each chunk ─▶ add() ─▶ breakdowns, iterations, densities, longest ranges
+//   each chunk ─▶ add() ─▶ sections of the report, breakdowns, densities, longest ranges
 //
 // Memory grows with paths, names, streams and threads, and with the page's limits. Not thread-safe.
 #pragma once
@@ -16,13 +16,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tools/analysis/findings/findings.h"
 #include "tools/analysis/queries/gpu_timeline.h"
+#include "tools/analysis/queries/iteration_log.h"
 #include "tools/analysis/queries/kernel_table.h"
 #include "tools/analysis/queries/measured_kernels.h"
 #include "tools/analysis/queries/section.h"
+#include "tools/analysis/report/run_summary.h"
 #include "tools/page/detail_windows.h"
-#include "tools/page/iteration_rows.h"
 #include "tools/page/longest_items.h"
 #include "tools/page/page_limits.h"
 #include "tools/page/work_breakdown.h"
@@ -63,20 +63,23 @@ struct KeptHold {
 
 class PageCounts {
  public:
-  /// `names`, `found`: of the whole trace. Both must outlive this.
-  PageCounts(const TraceNames& names, const Iterations& found, const PageLimits& limits);
+  /// `all`: those of the whole trace. They must outlive this.
+  PageCounts(const Iterations& all, const PageLimits& limits);
 
   static constexpr Columns kColumns =
-      IterationRows::kColumns | kKernelsColumns | Column::work_path | kAllRange;
+      IterationLog::kColumns | kKernelsColumns | Column::work_path | kAllRange;
   void add(const SelectedRows& rows);
-  /// That of `report --section kernels`, with its rows for JSON, in the order of select_kernels().
-  [[nodiscard]] Table kernel_table(const SectionInput& input) { return kernels_->tables(input).front(); }
+  /// Call it after the last chunk, while the trace is there: it may need the chunks again.
+  void finish(const EachRows& each);
   [[nodiscard]] std::uint32_t api(std::string_view name);
 
-  FindingRules rules;
+  const Iterations& found;
+  RunSummaryReader summary;
+  /// Those of the report; their tables are the page's. Kernels are in the order of select_kernels().
+  const std::unique_ptr<Section> kernels = kKernelsSection.make({}), copies = kMemcpySection.make({}),
+                                 iterations = kIterationsSection.make({});
   MeasuredKernels kernel_metrics;
   WorkBreakdown breakdown;
-  IterationRows iterations;
   TimeBins work{16'384};  ///< kernels, copies, memsets and whole graphs by start
   LongestItems<KeptRange> ranges;
   LongestItems<KeptSync> syncs;
@@ -92,8 +95,6 @@ class PageCounts {
   void add(const RangeRecord& range);
   void see(const GpuWork& piece);
   void see(TimeNs start, TimeNs end);
-
-  std::unique_ptr<Section> kernels_;
 };
 
 }  // namespace rangefinder

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/analysis/findings/facts.h"
+#include "tools/analysis/queries/idle_causes.h"
 #include "tools/analysis/queries/whole_trace.h"
 #include "tools/page/page_counts.h"
 #include "tools/page/page_indices.h"
@@ -16,7 +17,8 @@
 
 namespace rangefinder {
 
-inline constexpr Columns kPageColumns = PageCounts::kColumns | Timeline::kColumns | FindingFacts::kColumns;
+inline constexpr Columns kPageColumns =
+    PageCounts::kColumns | Timeline::kColumns | FindingFacts::kColumns | IdleCauses::kColumns;
 
 struct PageData {
   nlohmann::ordered_json tables, timeline;

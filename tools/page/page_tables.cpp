@@ -18,6 +18,7 @@
 #include "tools/analysis/queries/kernel_table.h"
 #include "tools/analysis/queries/module_table.h"
 #include "tools/analysis/queries/rows_json.h"
+#include "tools/analysis/report/run_summary.h"
 #include "tools/page/page_columns.h"
 
 namespace rangefinder {
@@ -57,19 +58,17 @@ class ModuleRows {
       : trace_(trace), values_(values), table_(module_rows(trace, values, view)) {
     std::size_t at = 0;
     for (const PathTotals& row : select_modules(trace, values, view)) places_.emplace(row.path, at++);
-    const auto is_limit = [](const TableColumn& column) { return column.key == "limit_share"; };
-    limit_ = static_cast<std::size_t>(std::find_if(table_.columns.begin(), table_.columns.end(), is_limit) -
-                                      table_.columns.begin());
   }
 
   [[nodiscard]] OrderedJson json(const PathTotals& row) const {
     OrderedJson out = module_row(row, row.path == 0 ? "" : trace_.path_text(row.path), values_);
     round_counters(out);
     if (const auto at = places_.find(row.path); at != places_.end()) {
-      const std::vector<Cell>& cells = table_.rows[at->second];
-      add_texts(out, table_, cells);
-      if (limit_ < cells.size() && !cells[limit_].empty())
-        out["limit_share"] = std::get<double>(cells[limit_].value);
+      add_cells(out, table_, table_.rows[at->second]);
+      // The report's tables have no rate of L2; its sign is that of the bytes.
+      const auto texts = out.find("texts");
+      if (texts != out.end() && texts->value("l2_bytes", "") == kNoNumber)
+        for (const char* const key : {"l2_bytes_per_s", "l2_peak_share"}) (*texts)[key] = kNoNumber;
     }
     if (const std::string signs = module_signs(row); !signs.empty() && row.path != 0)
       out["texts"]["path"] = trace_.own_name(row.path) + " " + signs;
@@ -84,7 +83,6 @@ class ModuleRows {
   const RowValues& values_;
   Table table_;
   std::unordered_map<std::uint32_t, std::size_t> places_;  // in table_.rows, by path
-  std::size_t limit_ = 0;                                  // column
 };
 
 void add_modules(OrderedJson& out, const TraceTotals& trace, const RowValues& values,
@@ -111,7 +109,7 @@ void add_modules(OrderedJson& out, const TraceTotals& trace, const RowValues& va
 
 void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts, const PageLimits& limits,
                  PageIndices& indices, OrderedJson& omitted) {
-  const Table table = counts.kernel_table(input);
+  const Table table = std::move(counts.kernels->tables(input).front());
   OrderedJson rows = *table.records;
   const std::vector<KernelTotals> order = select_kernels(input.trace, input.values, {});
   std::vector<std::string_view> names;
@@ -131,7 +129,7 @@ void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts
     }
     if (!names[i].empty()) rows[i]["short"] = labels[i];
     rows[i]["durations"] = std::move(buckets);
-    add_texts(rows[i], table, table.rows[i]);
+    add_cells(rows[i], table, table.rows[i]);
     const auto at = measured.find(order[i].name);
     if (at == measured.end()) continue;
     add_named(rows[i], at->second.values);
@@ -176,6 +174,49 @@ OrderedJson byte_fit_json(const TraceTotals& trace, const RowValues& values, con
   return out;
 }
 
+/// The amounts of the report, and more of their breakdown.
+OrderedJson copies_json(const SectionInput& input, PageCounts& counts, const PageLimits& limits,
+                        OrderedJson& omitted) {
+  const std::vector<std::string_view> bars{"bytes", "bytes_per_s"};
+  OrderedJson out = OrderedJson::object();
+  for (const Table& table : counts.copies->tables(input)) out[table.name] = table_json(table, bars);
+  Table modules = counts.breakdown.copies_of_modules(input.trace);
+  omitted["copy_modules"] = modules.rows.size() - std::min(modules.rows.size(), limits.kernel_modules);
+  keep_first(modules, limits.kernel_modules);
+  out["modules"] = table_json(modules, bars);
+  out["sizes"] = table_json(counts.breakdown.copy_sizes(), bars);
+  return out;
+}
+
+OrderedJson iterations_json(const SectionInput& input, PageCounts& counts, const PageLimits& limits,
+                            OrderedJson& omitted) {
+  OrderedJson out{{"path", counts.found.path}};
+  for (Table& table : counts.iterations->tables(input)) {
+    if (!table.in.text) continue;
+    omitted[table.name] = table.rows.size() - std::min(table.rows.size(), limits.iterations);
+    keep_first(table, limits.iterations);
+    out[table.name] = table_json(table);
+  }
+  return out;
+}
+
+/// Those of `report --section findings`, each with the texts of its saving and evidence.
+void add_findings(OrderedJson& out, const RunSummary& run) {
+  out["findings"] = findings_json(run.findings);
+  for (std::size_t i = 0; i < run.findings.size(); ++i) {
+    const Finding& finding = run.findings[i];
+    OrderedJson facts = OrderedJson::array();
+    for (const Evidence& one : finding.evidence)
+      facts.push_back({one.text, cell_text(Cell(one.value), one.unit, false)});
+    if (finding.saving_ns) {
+      const std::uint64_t ns = finding.saving_each_ns.value_or(*finding.saving_ns);
+      out["findings"][i]["saving"] = cell_text(Cell(ns), Unit::ns, false);
+    }
+    out["findings"][i]["facts"] = std::move(facts);
+  }
+  out["not_checked"] = cannot_tell_text(run.cannot_tell, {.width = 0});
+}
+
 OrderedJson gpu_json(const GpuRecord& gpu) {
   OrderedJson out = gpu_object(gpu);
   for (const auto& [type, flops] : gpu.peak_flops) out["peak_flops"][type] = flops;
@@ -207,8 +248,7 @@ OrderedJson head(const TraceTotals& trace, const RowValues& values) {
                     {"copies", trace.copies},
                     {"memsets", trace.memsets},
                     {"ranges", trace.ranges},
-                    {"lines", trace.read.lines}}},
-                  {"gpu_busy_ns", trace.totals.gpu_busy_ns()}};
+                    {"lines", trace.read.lines}}}};
   for (const GpuRecord& gpu : trace.gpus) out["gpus"].push_back(gpu_json(gpu));
   out["sample_intervals_ns"] = OrderedJson::array();
   for (const std::uint32_t ns : trace.sample_intervals_ns) out["sample_intervals_ns"].push_back(ns);
@@ -243,11 +283,12 @@ OrderedJson page_tables(const TraceTotals& trace, const RowValues& values, PageC
   out["byte_fit"] = byte_fit_json(trace, values, indices, omitted);
   if (OrderedJson sets = metric_sets_array(trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
   add_kernels(out, input, counts, limits, indices, omitted);
-  out["memcpy"] = OrderedJson::array();
-  for (const MemcpyTotals& row : trace.totals.copies()) out["memcpy"].push_back(copy_row(row));
+  out["copies"] = copies_json(input, counts, limits, omitted);
   add_breakdown_tables(out, trace, counts.breakdown, limits, indices, omitted);
-  out["iterations"] = counts.iterations.table(omitted);
-  out["findings"] = findings_json(counts.rules.findings(input));
+  out["iterations"] = iterations_json(input, counts, limits, omitted);
+  const RunSummary run = counts.summary.result(input);
+  out["summary"] = run_summary_text(trace, run, {.width = 0});
+  add_findings(out, run);
   out["left_out"] = std::move(omitted);
   return out;
 }

@@ -22,7 +22,7 @@ std::vector<StreamKey> busiest(const std::map<StreamKey, std::uint64_t>& streams
 }  // namespace
 
 Timeline::Timeline(const TraceNames& names, PageCounts& counts, const PageLimits& limits)
-    : detail(choose_windows(counts.work, counts.iterations.iterations().instances, limits.work)),
+    : detail(choose_windows(counts.work, counts.found.instances, limits.work)),
       lanes(busiest(counts.streams, limits.streams)),
       others(lanes.size() < counts.streams.size()),
       busy(lanes.size() + 1, limits.bins, counts.first_ns, counts.last_ns),

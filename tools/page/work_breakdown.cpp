@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "schema/key_names.h"
+#include "tools/analysis/queries/cells.h"
 
 namespace rangefinder {
 namespace {
@@ -31,14 +32,16 @@ std::vector<typename Map::const_iterator> heaviest(const Map& sums, std::size_t 
 
 OrderedJson kernel_modules(const WorkBreakdown& all, const PageLimits& limits, const PageIndices& indices,
                            OrderedJson& omitted) {
-  OrderedJson out{{"kernel", OrderedJson::array()}, {"module", OrderedJson::array()},
-                  {"count", OrderedJson::array()},  {"total_ns", OrderedJson::array()},
-                  {"min_ns", OrderedJson::array()}, {"max_ns", OrderedJson::array()}};
+  OrderedJson out{{"kernel", OrderedJson::array()},   {"module", OrderedJson::array()},
+                  {"count", OrderedJson::array()},    {"timed", OrderedJson::array()},
+                  {"total_ns", OrderedJson::array()}, {"min_ns", OrderedJson::array()},
+                  {"max_ns", OrderedJson::array()}};
   const auto rows = heaviest(all.by_path, limits.kernel_modules);
   for (const auto& row : rows) {
     out["kernel"].push_back(indices.kernel(row->first.first));
     out["module"].push_back(indices.module(row->first.second));
     out["count"].push_back(row->second.count);
+    out["timed"].push_back(row->second.timed);
     out["total_ns"].push_back(row->second.total_ns);
     out["min_ns"].push_back(row->second.min_ns);
     out["max_ns"].push_back(row->second.max_ns);
@@ -78,21 +81,18 @@ OrderedJson kernel_configs(const TraceNames& names, const WorkBreakdown& all, co
   return out;
 }
 
-OrderedJson copy_key(const WorkBreakdown::CopyKey& key) {
-  return {{"kind", to_text(key.kind)}, {"src", to_text(key.source)}, {"dst", to_text(key.destination)}};
+void add_direction(std::vector<Cell>& row, const WorkBreakdown::CopyKey& key) {
+  row.push_back(text_cell(std::string(to_text(key.kind))));
+  row.push_back(text_cell(std::string(to_text(key.source))));
+  row.push_back(text_cell(std::string(to_text(key.destination))));
 }
 
-void add_sum(OrderedJson& out, const BreakdownSum& sum) {
-  out["count"] = sum.count;
-  out["bytes"] = sum.bytes;
-  out["total_ns"] = sum.total_ns;
-}
+const std::vector<TableColumn> kDirection{{"kind", "direction"}, {"src", "from"}, {"dst", "to"}};
 
 }  // namespace
 
-void BreakdownSum::add(const GpuWork& work, std::uint64_t work_bytes) {
+void BreakdownSum::add(const GpuWork& work) {
   ++count;
-  bytes += work_bytes;
   if (work.start_ns == kNoTime || work.end_ns < work.start_ns) return;
   const auto ns = static_cast<std::uint64_t>(work.end_ns - work.start_ns);
   min_ns = timed == 0 ? ns : std::min(min_ns, ns);
@@ -106,8 +106,8 @@ int duration_bucket(std::uint64_t ns) noexcept {
 }
 
 void WorkBreakdown::add(const KernelRecord& kernel) {
-  by_path[{kernel.name, kernel.work.path}].add(kernel.work, 0);
-  by_config[{kernel.name, kernel.config}].add(kernel.work, 0);
+  by_path[{kernel.name, kernel.work.path}].add(kernel.work);
+  by_config[{kernel.name, kernel.config}].add(kernel.work);
   if (kernel.work.start_ns == kNoTime || kernel.work.end_ns < kernel.work.start_ns) return;
   ++durations[kernel.name]
              [duration_bucket(static_cast<std::uint64_t>(kernel.work.end_ns - kernel.work.start_ns))];
@@ -116,30 +116,45 @@ void WorkBreakdown::add(const KernelRecord& kernel) {
 void WorkBreakdown::add(const MemcpyRecord& copy) {
   const std::uint64_t each = copy.count > 1 ? copy.bytes / copy.count : copy.bytes;
   const auto size = static_cast<std::uint32_t>(std::bit_width(each));
-  copies_by_path[{copy.kind, copy.source, copy.destination, copy.work.path}].add(copy.work, copy.bytes);
-  copies_by_size[{copy.kind, copy.source, copy.destination, size}].add(copy.work, copy.bytes);
+  copies_by_path[{copy.kind, copy.source, copy.destination, copy.work.path}].add(copy.work, copy.bytes,
+                                                                                 copy.count);
+  copies_by_size[{copy.kind, copy.source, copy.destination, size}].add(copy.work, copy.bytes, copy.count);
 }
 
 void add_breakdown_tables(OrderedJson& out, const TraceNames& names, const WorkBreakdown& all,
                           const PageLimits& limits, const PageIndices& indices, OrderedJson& omitted) {
   out["kernel_modules"] = kernel_modules(all, limits, indices, omitted);
   out["kernel_configs"] = kernel_configs(names, all, limits, indices, omitted);
-  const auto by_path = heaviest(all.copies_by_path, limits.kernel_modules);
-  out["copy_modules"] = OrderedJson::array();
-  for (const auto& row : by_path) {
-    OrderedJson object = copy_key(row->first);
-    object["module"] = indices.module(row->first.detail);
-    add_sum(object, row->second);
-    out["copy_modules"].push_back(std::move(object));
+}
+
+Table WorkBreakdown::copies_of_modules(const TraceTotals& trace) const {
+  Table out;
+  out.columns = {{"path", "module"}};
+  out.columns.insert(out.columns.end(), kDirection.begin(), kDirection.end());
+  add_amount_columns(out.columns);
+  for (const auto& [key, amount] : copies_by_path) {
+    std::vector<Cell> row{text_cell(path_title(trace, key.detail))};
+    add_direction(row, key);
+    add_amount(row, amount);
+    out.add(std::move(row));
   }
-  omitted["copy_modules"] = all.copies_by_path.size() - by_path.size();
-  out["copy_sizes"] = OrderedJson::array();
-  for (const auto& [key, sum] : all.copies_by_size) {
-    OrderedJson object = copy_key(key);
-    object["below_bytes"] = key.detail >= 53 ? 9007199254740992ULL : 1ULL << key.detail;
-    add_sum(object, sum);
-    out["copy_sizes"].push_back(std::move(object));
+  sort_rows(out, "bytes");
+  return out;
+}
+
+Table WorkBreakdown::copy_sizes() const {
+  Table out;
+  out.columns = kDirection;
+  out.columns.push_back({"below_bytes", "each below", Unit::bytes});
+  add_amount_columns(out.columns);
+  for (const auto& [key, amount] : copies_by_size) {
+    std::vector<Cell> row;
+    add_direction(row, key);
+    row.push_back(number_cell(std::uint64_t{1} << std::min<std::uint32_t>(key.detail, 53)));
+    add_amount(row, amount);
+    out.add(std::move(row));
   }
+  return out;
 }
 
 }  // namespace rangefinder

@@ -17,14 +17,17 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "schema/record.h"
+#include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/queries/memcpy.h"
+#include "tools/analysis/table/table.h"
 #include "tools/page/page_indices.h"
 #include "tools/page/page_limits.h"
 
 namespace rangefinder {
 
 struct BreakdownSum {
-  std::uint64_t count = 0, timed = 0, total_ns = 0, min_ns = 0, max_ns = 0, bytes = 0;
-  void add(const GpuWork& work, std::uint64_t work_bytes);
+  std::uint64_t count = 0, timed = 0, total_ns = 0, min_ns = 0, max_ns = 0;
+  void add(const GpuWork& work);
 };
 
 /// Durations in quarter octaves: bucket b holds [2^(b/4), 2^((b+1)/4)) ns.
@@ -53,11 +56,14 @@ class WorkBreakdown {
   std::unordered_map<Pair, BreakdownSum, PairHash> by_path;    ///< kernel name, path
   std::unordered_map<Pair, BreakdownSum, PairHash> by_config;  ///< kernel name, configuration
   std::unordered_map<std::uint32_t, DurationBuckets> durations;
-  std::map<CopyKey, BreakdownSum> copies_by_path, copies_by_size;
+  std::map<CopyKey, CopyAmount> copies_by_path, copies_by_size;
+
+  /// Copies by module and direction, most bytes first; by direction and size.
+  [[nodiscard]] Table copies_of_modules(const TraceTotals& trace) const;
+  [[nodiscard]] Table copy_sizes() const;
 };
 
-/// Adds "kernel_modules", "kernel_configs", "copy_modules" and "copy_sizes": columns for tables with many
-/// rows, objects for tables with few.
+/// Adds "kernel_modules", as columns, and "kernel_configs".
 void add_breakdown_tables(nlohmann::ordered_json& out, const TraceNames& names, const WorkBreakdown& all,
                           const PageLimits& limits, const PageIndices& indices,
                           nlohmann::ordered_json& omitted);

@@ -96,14 +96,6 @@ std::string lines_of(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// Exact counters serialise launches, which changes their durations.
-std::string mode_warning(const IterationSeries& a, const IterationSeries& b) {
-  if ((a.counters == "exact") == (b.counters == "exact")) return {};
-  return "Only one side was measured with exact counters, which serialise launches. Kernels that overlap, "
-         "or\n"
-         "start before the previous one ends, differ for that reason alone.\n";
-}
-
 std::string explanation(const DiffOptions& options) {
   return "Values are per iteration. Wall time: until its GPU work is done; GPU idle: its part without a "
          "kernel.\n"
@@ -144,7 +136,8 @@ void print_text(const DiffAnswer& answer, const std::vector<Table>& tables, cons
   const std::string ratios = answer.ratios.text();
   std::cout << answer.verdict.text << "\n"
             << (ratios.empty() ? "" : ratios + "\n") << lines_of(answer.differences) << "\n"
-            << side_text("A", answer.a) << side_text("B", answer.b) << mode_warning(answer.a, answer.b);
+            << side_text("A", answer.a) << side_text("B", answer.b);
+  for (const std::string& text : answer.notes) std::cout << wrapped_text(text, line_width(STDOUT_FILENO));
   print_tables(tables, verb);
   std::cout << "\n" << explanation(answer.options);
 }

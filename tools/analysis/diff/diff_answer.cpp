@@ -219,6 +219,14 @@ std::vector<std::string> differences_of(const IterationSeries& a, const Iteratio
   return out;
 }
 
+/// Exact counters serialise launches, which changes their durations.
+std::vector<std::string> notes_of(const IterationSeries& a, const IterationSeries& b) {
+  if ((a.counters == "exact") == (b.counters == "exact")) return {};
+  return {
+      "Only one side was measured with exact counters, which serialise launches. Kernels that overlap, or "
+      "start before the previous one ends, differ for that reason alone."};
+}
+
 /// The wall time of an iteration decides. Without iterations on both sides the line is about modules. The
 /// largest change is GPU idle or a module, the deepest one that has at least half of its parent's change.
 DiffVerdict verdict_of(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b,
@@ -246,12 +254,14 @@ DiffAnswer::DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOpt
       diff(compare(a, b, options)),
       verdict(verdict_of(diff, a, b, options.least)),
       ratios(ratios_of(diff, a, b)),
-      differences(differences_of(a, b)) {}
+      differences(differences_of(a, b)),
+      notes(notes_of(a, b)) {}
 
 OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {
   OrderedJson out{
       {"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
   out["differences"] = differences;
+  if (!notes.empty()) out["notes"] = notes;
   out["verdict"] = {{"result", verdict.result}, {"text", verdict.text}};
   if (const std::string text = ratios.text(); !text.empty()) {
     if (ratios.kernels) out["ratios"]["kernels"] = *ratios.kernels;
@@ -277,6 +287,7 @@ std::string DiffAnswer::markdown(std::vector<Table> tables) const {
     out += render_markdown(table, false) + "\n";
   }
   if (const std::string text = ratios.text(); !text.empty()) out += text + "\n\n";
+  for (const std::string& text : notes) out += text + "\n\n";
   if (!differences.empty()) out += render_markdown(differences_table(differences), false) + "\n";
   return out + "A: " + counted_text(a.iterations, "iteration", "iterations") +
          ", B: " + count_text(b.iterations) + ". ±: half the 95 % confidence interval of the change.\n";

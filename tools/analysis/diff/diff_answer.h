@@ -36,6 +36,8 @@ struct DiffAnswer {
   DiffVerdict verdict;
   DiffRatios ratios;
   std::vector<std::string> differences;
+  /// What else makes the sides differ than the program: counters that serialise launches, of one side only.
+  std::vector<std::string> notes;
 
   DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOptions& how);
 

@@ -2,8 +2,7 @@
 //
 // `--section memcpy`: copies by direction, memory and synchronous or not; memsets by memory.
 //
-// A rate excludes the bytes of copies that have no time. Copies from or to pageable memory are marked: they
-// go through a buffer of the driver.
+// Copies from or to pageable memory are marked: they go through a buffer of the driver.
 #include "tools/analysis/queries/memcpy.h"
 
 #include <algorithm>
@@ -19,48 +18,13 @@ namespace {
 
 constexpr Columns kMemcpySectionColumns = Column::work_times | Column::copies;
 
-struct Amount {
-  std::uint64_t count = 0, bytes = 0;
-  std::uint64_t timed_bytes = 0;
-  DurationHistogram durations;
-
-  void add(const GpuWork& work, std::uint64_t moved, std::uint64_t copies) {
-    count += copies;
-    bytes += moved;
-    if (!is_timed(work)) return;
-    timed_bytes += moved;
-    durations.add(duration_ns(work.start_ns, work.end_ns));
-  }
-};
-
-void add_amount(std::vector<Cell>& row, const Amount& amount) {
-  row.push_back(number_cell(amount.count));
-  row.push_back(number_cell(amount.bytes));
-  row.push_back(cell_if(amount.durations.count() != 0, amount.durations.total_ns()));
-  row.push_back(rate_cell(amount.timed_bytes, amount.durations.total_ns()));
-  row.push_back(ratio_cell(amount.bytes, amount.count));
-  row.push_back(quantile_cell(amount.durations, 0.5));
-  row.push_back(cell_if(amount.durations.count() != 0, amount.durations.max_ns()));
-}
-
-void add_amount_columns(std::vector<TableColumn>& columns) {
-  columns.insert(columns.end(),
-                 {{"count", "count", Unit::count},
-                  {"bytes", "bytes", Unit::bytes},
-                  {"gpu_ns", "time", Unit::ns},
-                  {"bytes_per_s", "rate", Unit::bytes_per_s, kAlwaysShown, "bytes over their time"},
-                  {"mean_bytes", "mean size", Unit::bytes, 60},
-                  {"median_ns", "median", Unit::ns, 40},
-                  {"max_ns", "longest", Unit::ns, 30}});
-}
-
 /// Sorted by time, then by bytes.
 template <typename Map>
 auto heaviest_first(const Map& map) {
   std::vector<const typename Map::value_type*> rows;
   for (const auto& entry : map) rows.push_back(&entry);
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
-    const auto weight = [](const Amount& amount) {
+    const auto weight = [](const CopyAmount& amount) {
       return std::make_tuple(amount.durations.total_ns(), amount.bytes);
     };
     return weight(a->second) > weight(b->second);
@@ -93,7 +57,10 @@ class MemcpySection final : public Section {
     Table table;
     table.name = "memcpy";
     table.empty = "No copy in this trace.";
-    table.columns = memcpy_columns();
+    table.columns = {{"kind", "direction"}, {"src", "from"}, {"dst", "to"}};
+    add_amount_columns(table.columns);
+    table.columns.push_back({"pageable", "pageable", Unit::text, 80});
+    table.columns.push_back({"synchronous", "synchronous", Unit::text, 70});
     bool pageable = false;
     for (const auto* const entry : heaviest_first(copies_)) {
       const auto& [kind, source, destination, synchronous] = entry->first;
@@ -128,18 +95,39 @@ class MemcpySection final : public Section {
     return table;
   }
 
-  std::map<CopyRoute, Amount> copies_;
-  std::map<MemoryKind, Amount> memsets_;
+  std::map<CopyRoute, CopyAmount> copies_;
+  std::map<MemoryKind, CopyAmount> memsets_;
 };
 
 }  // namespace
 
-std::vector<TableColumn> memcpy_columns() {
-  std::vector<TableColumn> out{{"kind", "direction"}, {"src", "from"}, {"dst", "to"}};
-  add_amount_columns(out);
-  out.push_back({"pageable", "pageable", Unit::text, 80});
-  out.push_back({"synchronous", "synchronous", Unit::text, 70});
-  return out;
+void CopyAmount::add(const GpuWork& work, std::uint64_t moved, std::uint64_t copies) {
+  count += copies;
+  bytes += moved;
+  if (!is_timed(work)) return;
+  timed_bytes += moved;
+  durations.add(duration_ns(work.start_ns, work.end_ns));
+}
+
+void add_amount(std::vector<Cell>& row, const CopyAmount& amount) {
+  row.push_back(number_cell(amount.count));
+  row.push_back(number_cell(amount.bytes));
+  row.push_back(cell_if(amount.durations.count() != 0, amount.durations.total_ns()));
+  row.push_back(rate_cell(amount.timed_bytes, amount.durations.total_ns()));
+  row.push_back(ratio_cell(amount.bytes, amount.count));
+  row.push_back(quantile_cell(amount.durations, 0.5));
+  row.push_back(cell_if(amount.durations.count() != 0, amount.durations.max_ns()));
+}
+
+void add_amount_columns(std::vector<TableColumn>& columns) {
+  columns.insert(columns.end(),
+                 {{"count", "count", Unit::count},
+                  {"bytes", "bytes", Unit::bytes},
+                  {"gpu_ns", "time", Unit::ns},
+                  {"bytes_per_s", "rate", Unit::bytes_per_s, kAlwaysShown, "bytes over their time"},
+                  {"mean_bytes", "mean size", Unit::bytes, 60},
+                  {"median_ns", "median", Unit::ns, 40},
+                  {"max_ns", "longest", Unit::ns, 30}});
 }
 
 const SectionKind kMemcpySection{"memcpy", "copies by direction and memory, memsets",

@@ -38,6 +38,10 @@ export interface Diff extends Record<Exclude<DiffTable, "calls">, DiffRow[]> {
   a: DiffSide;
   b: DiffSide;
   differences: string[];
+  /** What else makes the sides differ. */
+  notes?: string[];
+  /** How many times as fast B is. */
+  ratios?: { text: string };
   verdict: { result: string; text: string };
   calls?: DiffRow[];
   columns: Partial<Record<DiffTable, StatedColumn[]>>;

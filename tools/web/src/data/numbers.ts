@@ -10,13 +10,21 @@ export type Unit =
 
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
+/** With this number of decimals, as C++ rounds: toFixed() rounds a tie up, C++ to the even digit. */
+function fixed(value: number, digits: number): string {
+  const size = 10 ** digits;
+  // Only multiples of 1/8 have ties at two decimals or fewer, and their products with 100 are exact.
+  const isTie = Number.isInteger(value * 8) && Math.abs((value * size) % 1) === 0.5;
+  return (isTie ? (2 * Math.round((value * size) / 2)) / size : value).toFixed(digits);
+}
+
 export const countText = (n: number): string => grouped.format(n);
 
 /** Three significant digits: 4.81, 48.1, 481, 4,812. */
 export function threeDigits(value: number): string {
   const size = Math.abs(value);
   if (size >= 999.5) return countText(Math.round(value));
-  return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+  return fixed(value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
 }
 
 function scaled(amount: number, units: readonly string[]): string {
@@ -37,7 +45,7 @@ export const flopText = (perSecond: number): string =>
   scaled(perSecond, ["FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"]);
 /** Always in GB/s, so that rows are comparable. */
 export const rateText = (bytesPerSecond: number): string => `${threeDigits(bytesPerSecond / 1e9)} GB/s`;
-export const percentText = (part: number): string => `${(part * 100).toFixed(1)} %`;
+export const percentText = (part: number): string => `${fixed(part * 100, 1)} %`;
 
 /** A number without a unit: whole, or with two significant digits at least. */
 export function plainNumber(value: number): string {

@@ -4,7 +4,7 @@
 // (schema/README.md). A value that was not measured is absent, never 0.
 import type { Diff } from "./diff";
 import type { HasNamed, NamedMetric } from "./named";
-import type { StatedColumn, Texts } from "../ui/stated_columns";
+import type { StatedColumn, StatedTable, Texts } from "../ui/stated_columns";
 
 /** Of a row of modules or kernels. */
 export interface Stated {
@@ -24,6 +24,10 @@ export interface Values extends HasNamed, Stated {
   dram_write_bytes?: number;
   l2_bytes?: number;
   bytes_source?: string;
+  /** From some launches, or part of the time, for all. */
+  bytes_estimated?: boolean;
+  measured_launches?: number;
+  launches?: number;
   /** Of sampled bytes, read plus written. */
   bytes_error_pct?: number;
   /** Of exact bytes. */
@@ -84,15 +88,6 @@ export interface ConfigRow {
   total_ns: number;
 }
 
-export interface CopyRow {
-  kind: string;
-  src: string;
-  dst: string;
-  count: number;
-  bytes: number;
-  total_ns: number;
-}
-
 export interface GpuRow {
   id: number;
   name: string;
@@ -105,18 +100,21 @@ export interface GpuRow {
   peak_flops?: Record<string, number>;
 }
 
-export type Column = (number | null)[];
-
 export interface Finding {
-  id?: string;
-  title?: string;
-  severity?: string;
+  id: string;
+  title: string;
+  severity: string;
+  experimental: boolean;
   /** Path, kernel or stream; '*' stands for numbers. */
   where?: string;
-  prize_ns?: number;
-  evidence?: unknown;
-  next_step?: string;
-  [more: string]: unknown;
+  /** What a fix saves an iteration, at most. */
+  saving?: string;
+  why?: string;
+  /** The evidence: what, and how much. */
+  facts: [string, string][];
+  next_step: string;
+  /** A line of code for it. */
+  code?: string;
 }
 
 /** A row of `byte_fit` of `report --fit`: the lines of GPU time over bytes at one depth. No keys of a line: there is none. */
@@ -156,7 +154,6 @@ export interface TraceTables {
   duration_ns: number;
   gpus: GpuRow[];
   counts: { kernels: number; copies: number; memsets: number; ranges: number; lines: number };
-  gpu_busy_ns: number;
   sample_intervals_ns: number[];
   samples?: {
     method: Record<string, string>;
@@ -178,26 +175,32 @@ export interface TraceTables {
   outside: Values;
   kernels: KernelRow[];
   kernel_remarks: string;
-  memcpy: CopyRow[];
+  /** Of the report: memcpy, memset. By module, by size. */
+  copies: Record<"memcpy" | "memset" | "modules" | "sizes", StatedTable>;
   kernel_modules: {
     kernel: number[];
     module: number[];
     count: number[];
+    /** Of `count`, those with a time. */
+    timed: number[];
     total_ns: number[];
     min_ns: number[];
     max_ns: number[];
   };
   kernel_configs: ConfigRow[];
-  copy_modules: (CopyRow & { module: number })[];
-  copy_sizes: (CopyRow & { below_bytes: number })[];
-  iterations: { path: string; columns: Record<string, Column> } | null;
+  /** Those of the report. No path: there are none. */
+  iterations: { path: string; iterations: StatedTable; iterations_summary: StatedTable };
+  /** The text with which the report begins. */
+  summary: string;
   findings: Finding[];
+  /** Lines about rules that lacked data. */
+  not_checked: string;
   left_out: Record<string, number>;
 }
 
 /** Columns by table; of modules and kernels: time and bytes, or named metrics. */
 export type PageColumns = Record<
-  "modules" | "module_metrics" | "kernels" | "kernel_metrics" | "iterations" | "copies",
+  "modules" | "module_details" | "module_metrics" | "kernels" | "kernel_details" | "kernel_metrics",
   StatedColumn[]
 >;
 

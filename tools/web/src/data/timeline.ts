@@ -22,7 +22,7 @@ interface PackedLane {
   copying?: number[];
 }
 
-interface PackedTimeline {
+export interface PackedTimeline {
   first_ns: number;
   last_ns: number;
   whole: boolean;
@@ -207,7 +207,7 @@ function seriesOf(packed: PackedTimeline["samples"][number]): GpuSeries {
   return out;
 }
 
-function timelineOf(packed: PackedTimeline): TimelineData {
+export function timelineOf(packed: PackedTimeline): TimelineData {
   const { ranges, syncs, holds, marks, memory } = packed;
   const syncStart = summed(syncs["start"], syncs["start"]?.length ?? 0);
   const holdStart = summed(holds["start"], holds["start"]?.length ?? 0);

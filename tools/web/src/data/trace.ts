@@ -30,6 +30,7 @@ export interface KernelInModule {
   kernel: number;
   module: number;
   count: number;
+  timed: number;
   total_ns: number;
   min_ns: number;
   max_ns: number;
@@ -60,6 +61,7 @@ export class Trace {
         kernel: all.kernel[i]!,
         module: all.module[i]!,
         count: all.count[i]!,
+        timed: all.timed[i]!,
         total_ns: all.total_ns[i]!,
         min_ns: all.min_ns[i]!,
         max_ns: all.max_ns[i]!,
@@ -103,6 +105,7 @@ export class Trace {
         continue;
       }
       sum.count += pair.count;
+      sum.timed += pair.timed;
       sum.total_ns += pair.total_ns;
       sum.min_ns = Math.min(sum.min_ns, pair.min_ns);
       sum.max_ns = Math.max(sum.max_ns, pair.max_ns);

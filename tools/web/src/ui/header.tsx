@@ -33,6 +33,9 @@ export function bytesText(trace: Trace): string {
     .sort((a, b) => (b.gpu_ns ?? 0) - (a.gpu_ns ?? 0))[0];
   if (heaviest === undefined)
     return trace.tables.process.counters === "refused" ? "bytes refused" : "no bytes measured";
+  const { measured_launches: measured, launches } = heaviest;
+  if (heaviest.bytes_estimated === true && heaviest.bytes_source === "exact")
+    return `exact bytes of ${measured} of ${launches} launches, estimated for all`;
   if (heaviest.bytes_source !== "sampled") return "exact bytes";
   const { bytes_error_pct: error, dram_bytes: noNumber } = heaviest.texts ?? {};
   if (error === undefined) return "sampled bytes, error unknown";

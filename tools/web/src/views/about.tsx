@@ -54,13 +54,9 @@ function gpus(trace: Trace): JSX.Element[] {
 }
 
 function measured(trace: Trace): Fact[] {
-  const { samples, truth, sample_intervals_ns: intervals, counts, duration_ns, gpu_busy_ns, left_out } = trace.tables;
+  const { samples, truth, sample_intervals_ns: intervals, counts, duration_ns, left_out } = trace.tables;
   const out: Fact[] = [
     ["duration", durationText(duration_ns)],
-    [
-      "GPU busy",
-      `${durationText(gpu_busy_ns)}, ${percentText(gpu_busy_ns / Math.max(1, duration_ns))} of the duration`,
-    ],
     ["kernels", countText(counts.kernels)],
     ["copies", countText(counts.copies)],
     ["memsets", countText(counts.memsets)],
@@ -118,6 +114,7 @@ const Card = ({ children }: { children: ComponentChildren }): JSX.Element => <se
 export function AboutView({ trace }: { trace: Trace }): JSX.Element {
   return (
     <div class="view about">
+      <pre class="card summary">{trace.tables.summary}</pre>
       <Card>
         <Facts title="Program and versions" facts={machine(trace)} />
       </Card>

@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { isChange, kDiffTables, type Diff, type DiffRow, type DiffTable } from "../data/diff";
 import { update, useStore } from "../state";
+import type { TableColumn } from "../ui/columns";
 import { statedColumn } from "../ui/stated_columns";
 import { Switch } from "../ui/switch";
 import { Table } from "../ui/table";
@@ -14,6 +15,16 @@ const keyOf = (row: DiffRow): string => `${row.path ?? row.name ?? ""} ${row.qua
 /** Texts and numbers only, by the keys of columns. */
 const valueOf = (row: DiffRow, key: string): number | string | undefined => row[key as Exclude<keyof DiffRow, "texts">];
 
+export const diffColumns = (diff: Diff, of: DiffTable): TableColumn<DiffRow>[] =>
+  (diff.columns[of] ?? []).map((column) => statedColumn(column, valueOf, { texts: (row) => row.texts }));
+
+/** The lines of `rangefinder diff` below the verdict. */
+export const diffLines = (diff: Diff): string[] => [
+  ...(diff.ratios === undefined ? [] : [diff.ratios.text]),
+  ...diff.differences,
+  ...(diff.notes ?? []),
+];
+
 export function DiffView({ diff }: { diff: Diff | undefined }): JSX.Element {
   const state = useStore();
   const [of, setOf] = useState<DiffTable>("iteration");
@@ -22,10 +33,7 @@ export function DiffView({ diff }: { diff: Diff | undefined }): JSX.Element {
     const some = diff?.[of] ?? [];
     return all || of === "iteration" ? some : some.filter(isChange);
   }, [diff, of, all]);
-  const columns = useMemo(
-    () => (diff?.columns[of] ?? []).map((column) => statedColumn(column, valueOf, { texts: (row) => row.texts })),
-    [diff, of],
-  );
+  const columns = useMemo(() => (diff === undefined ? [] : diffColumns(diff, of)), [diff, of]);
   if (diff === undefined)
     return (
       <div class="view">
@@ -36,7 +44,7 @@ export function DiffView({ diff }: { diff: Diff | undefined }): JSX.Element {
   return (
     <div class="view diff">
       <h2 class="verdict">{diff.verdict.text}</h2>
-      {diff.differences.map((text) => (
+      {diffLines(diff).map((text) => (
         <p key={text}>{text}</p>
       ))}
       <p class="dim">

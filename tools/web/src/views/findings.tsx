@@ -5,20 +5,9 @@
 // The page knows no rule. It shows evidence of any shape, and turns module paths and kernel names in it into
 // links.
 import type { JSX } from "preact";
-import { bytesText, durationText, percentText, plainNumber, rateText } from "../data/numbers";
 import type { Finding } from "../data/rows";
 import { kernelKey, type Trace } from "../data/trace";
 import { update } from "../state";
-
-const kKnown = new Set(["id", "title", "severity", "where", "prize_ns", "evidence", "next_step"]);
-
-function numberText(key: string, value: number): string {
-  if (key.endsWith("_ns")) return durationText(value);
-  if (key.endsWith("bytes_per_s")) return rateText(value);
-  if (key.endsWith("_bytes") || key === "bytes") return bytesText(value);
-  if (key.endsWith("_share")) return percentText(value);
-  return plainNumber(value);
-}
 
 /** The module that `where` names. A `*` stands for a number; if several match, the first. */
 function moduleAt(trace: Trace, where: string): string | undefined {
@@ -49,48 +38,14 @@ function Place({ trace, text }: { trace: Trace; text: string }): JSX.Element {
   );
 }
 
-function Value({ trace, name, value }: { trace: Trace; name: string; value: unknown }): JSX.Element {
-  if (Array.isArray(value))
-    return (
-      <ul>
-        {value.slice(0, 50).map((one, i) => (
-          <li key={i}>
-            <Value trace={trace} name={name} value={one} />
-          </li>
-        ))}
-      </ul>
-    );
-  if (typeof value === "object" && value !== null) {
-    return (
-      <dl class="facts">
-        {Object.entries(value).map(([key, one]) => (
-          <div key={key}>
-            <dt>{key.replaceAll("_", " ")}</dt>
-            <dd>
-              <Value trace={trace} name={key} value={one} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-    );
-  }
-  if (typeof value === "number") return <span title={String(value)}>{numberText(name, value)}</span>;
-  return <Place trace={trace} text={String(value)} />;
-}
-
 function One({ trace, finding }: { trace: Trace; finding: Finding }): JSX.Element {
-  const more = Object.entries(finding).filter(([key]) => !kKnown.has(key));
-  const { severity, prize_ns: saving, where, next_step: next } = finding;
+  const { severity, saving, where, why, code } = finding;
   return (
-    <article class={`card finding ${String(severity ?? "")}`}>
+    <article class={`card finding ${severity}`}>
       <h2>
-        {severity !== undefined && <span class="severity">{String(severity)}</span>}
-        <bdi>{String(finding.title ?? finding.id ?? "Finding")}</bdi>
-        {typeof saving === "number" && (
-          <span class="saving" title={`${saving} ns`}>
-            up to {durationText(saving)}
-          </span>
-        )}
+        <span class="severity">{severity}</span>
+        <bdi>{finding.title}</bdi>
+        {saving !== undefined && <span class="saving">up to {saving}</span>}
       </h2>
       {where !== undefined && (
         <p>
@@ -98,17 +53,32 @@ function One({ trace, finding }: { trace: Trace; finding: Finding }): JSX.Elemen
           <Place trace={trace} text={where} />
         </p>
       )}
-      {next !== undefined && (
+      {why !== undefined && (
         <p>
-          <span class="dim">Next: </span>
-          <bdi>{next}</bdi>
+          <bdi>{why}</bdi>
         </p>
       )}
+      <p>
+        <span class="dim">Next: </span>
+        <bdi>{finding.next_step}</bdi>
+      </p>
+      {code !== undefined && <pre>{code}</pre>}
       <details>
         <summary>Evidence</summary>
-        <Value trace={trace} name="evidence" value={finding.evidence ?? "none given"} />
-        {more.length > 0 && <Value trace={trace} name="more" value={Object.fromEntries(more)} />}
-        <p class="dim">rule {finding.id}</p>
+        <dl class="facts">
+          {finding.facts.map(([name, text]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <Place trace={trace} text={text} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <p class="dim">
+          rule {finding.id}
+          {finding.experimental ? ", experimental: no recorded run has shown it" : ""}
+        </p>
       </details>
     </article>
   );
@@ -122,6 +92,11 @@ export function FindingsView({ trace }: { trace: Trace }): JSX.Element {
       {all.length > 0 && <p class="dim">Maximum potential savings. Findings overlap, so savings do not add up.</p>}
       {all.map((finding, i) => (
         <One key={i} trace={trace} finding={finding} />
+      ))}
+      {trace.tables.not_checked.split("\n").map((text) => (
+        <p key={text} class="dim">
+          {text}
+        </p>
       ))}
     </div>
   );

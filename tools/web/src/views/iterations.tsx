@@ -10,29 +10,24 @@ import type { Trace } from "../data/trace";
 import { update } from "../state";
 import { useTheme, type Theme } from "../theme";
 import { Plot, type PlotOptions } from "../ui/plot";
-import { statedColumn, type StatedColumn } from "../ui/stated_columns";
+import { tableColumns, type StatedColumn, type StatedRow } from "../ui/stated_columns";
+import { Switch } from "../ui/switch";
 import { Table } from "../ui/table";
 
-type Row = Record<string, number | undefined> & { iteration: number };
-
 /** Of the plot. */
-const kLines = ["host_ns", "gpu_span_ns", "gpu_busy_ns"];
+const kLines = ["host_ns", "wall_ns", "gpu_busy_ns"];
 
-function rowsOf(trace: Trace): Row[] {
-  const columns = trace.tables.iterations?.columns ?? {};
-  const n = columns["start_ns"]?.length ?? 0;
-  return Array.from({ length: n }, (_, iteration) => {
-    const row: Row = { iteration };
-    for (const [key, values] of Object.entries(columns)) row[key] = values[iteration] ?? undefined;
-    const { gpu_start_ns: start, gpu_end_ns: end } = row;
-    if (start !== undefined && end !== undefined) row["gpu_span_ns"] = end - start;
-    return row;
-  });
-}
+const kOf = [
+  ["iterations", "each"],
+  ["iterations_summary", "statistics"],
+] as const;
+type Of = (typeof kOf)[number][0];
+
+const numberOf = (row: StatedRow, key: string): number | undefined => row[key] as number | undefined;
 
 function optionsOf(theme: Theme, columns: readonly StatedColumn[], select: (index: number) => void): PlotOptions {
   const axis = { stroke: theme.dim, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1 } };
-  const titleOf = (key: string): string => columns.find((column) => column.key === key)!.title;
+  const titleOf = (key: string): string => columns.find((column) => column.key === key)?.title ?? key;
   const line = (key: string, i: number): uPlot.Series => ({
     label: titleOf(key),
     stroke: [theme.names[3]!, theme.names[1]!, theme.accent][i]!,
@@ -57,37 +52,45 @@ function optionsOf(theme: Theme, columns: readonly StatedColumn[], select: (inde
   };
 }
 
+/** The time of the row and of its work, with some room: it ends a wall time after the row before. */
+function intervalOf(rows: readonly StatedRow[], row: StatedRow): { from: number; to: number } {
+  let done = 0;
+  for (const one of rows) {
+    const start = numberOf(one, "start_ns") ?? 0;
+    const held = numberOf(one, "held_ns") ?? 0;
+    const hostEnd = start + (numberOf(one, "host_ns") ?? 0) + held;
+    done = Math.max(hostEnd, Math.max(done, start) + (numberOf(one, "wall_ns") ?? 0) + held);
+    if (one === row) break;
+  }
+  const from = numberOf(row, "start_ns") ?? 0;
+  const room = (done - from) * 0.03;
+  return { from: Math.floor(from - room), to: Math.ceil(done + room) };
+}
+
 export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
   const theme = useTheme();
   const [selected, select] = useState<number>();
-  const rows = useMemo(() => rowsOf(trace), [trace]);
+  const [of, setOf] = useState<Of>("iterations");
+  const { path, iterations, ...more } = trace.tables.iterations;
+  const { rows } = iterations;
   const data = useMemo(
     () =>
       [
-        rows.map((row) => row.iteration),
-        ...kLines.map((key) => rows.map((row) => row[key] ?? null)),
+        rows.map((row) => numberOf(row, "iteration")),
+        ...kLines.map((key) => rows.map((row) => numberOf(row, key) ?? null)),
       ] as uPlot.AlignedData,
     [rows],
   );
-  const options = useMemo(() => optionsOf(theme, trace.columns.iterations, select), [theme, trace]);
-  const columns = useMemo(
-    () => trace.columns.iterations.map((column) => statedColumn<Row>(column, (row, key) => row[key])),
-    [trace],
-  );
-  const path = trace.tables.iterations?.path;
-  if (path === undefined || rows.length === 0)
+  const options = useMemo(() => optionsOf(theme, iterations.columns, select), [theme, trace]);
+  const table = of === "iterations" ? iterations : more.iterations_summary;
+  const columns = useMemo(() => tableColumns(table), [table]);
+  if (rows.length === 0)
     return (
       <div class="view">
         <p class="empty">The trace has no ranges, and so no iterations.</p>
       </div>
     );
-  const show = (row: Row): void => {
-    const hostEnd = (row["start_ns"] ?? 0) + (row["host_ns"] ?? 0) + (row["held_ns"] ?? 0);
-    const ends = [row["gpu_end_ns"], hostEnd].filter((end) => end !== undefined);
-    const from = Math.min(row["start_ns"] ?? 0, row["gpu_start_ns"] ?? Infinity);
-    const to = Math.max(...ends);
-    update({ view: "timeline", from: Math.floor(from - (to - from) * 0.03), to: Math.ceil(to + (to - from) * 0.03) });
-  };
+  const show = (row: StatedRow): void => update({ view: "timeline", ...intervalOf(rows, row) });
   const left = trace.tables.left_out["iterations"] ?? 0;
   return (
     <div class="view iterations">
@@ -100,22 +103,26 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
       <Plot options={options} data={data} label="Duration of each iteration; the table below has the same data" />
       <Table
         label="Iterations"
+        key={of}
         columns={columns}
-        rows={rows}
-        keyOf={(row) => String(row.iteration)}
-        selected={selected === undefined ? undefined : String(selected)}
-        select={(row) => select(row.iteration)}
-        open={show}
+        rows={table.rows}
+        keyOf={(row) => String(table.rows.indexOf(row))}
+        selected={of !== "iterations" || selected === undefined ? undefined : String(selected)}
+        select={(row) => of === "iterations" && select(rows.indexOf(row))}
+        open={(row) => of === "iterations" && show(row)}
         tools={
-          <button
-            type="button"
-            disabled={selected === undefined}
-            onClick={() => selected !== undefined && show(rows[selected]!)}
-          >
-            In the timeline
-          </button>
+          <>
+            <Switch label="Rows" options={kOf} value={of} choose={setOf} />
+            <button
+              type="button"
+              disabled={selected === undefined}
+              onClick={() => selected !== undefined && show(rows[selected]!)}
+            >
+              In the timeline
+            </button>
+          </>
         }
-        note={left > 0 ? `${countText(left)} later iterations are not in this page.` : undefined}
+        note={(left > 0 ? `${countText(left)} later iterations are not in this page. ` : "") + table.remarks}
       />
     </div>
   );

@@ -2,35 +2,19 @@
 //
 // All values of one kernel: times, bytes, histogram of durations, launch configurations, modules.
 import type { JSX } from "preact";
-import { bytesText, countText, durationText, percentText, plainNumber } from "../data/numbers";
+import { bytesText, countText, durationText } from "../data/numbers";
 import type { KernelRow } from "../data/rows";
-import { kernelKey, type Trace } from "../data/trace";
+import { kernelKey, valueOf, type Trace } from "../data/trace";
 import { update } from "../state";
 import { useTheme } from "../theme";
 import { kFont, useCanvas, type Surface } from "../ui/canvas";
 import { Facts, type Fact } from "../ui/facts";
+import { statedFacts } from "../ui/stated_columns";
 import { HardwareMetrics } from "./hardware_metrics";
 
-const kShown = new Set([
-  "name",
-  "mangled",
-  "short",
-  "library",
-  "count",
-  "total_ns",
-  "mean_ns",
-  "median_ns",
-  "p95_ns",
-  "min_ns",
-  "max_ns",
-  "dram_read_bytes",
-  "dram_write_bytes",
-  "l2_bytes",
-  "durations",
-  "named",
-  "texts",
-  "top_stall",
-]);
+/** Values of a kernel. */
+export const kernelFacts = (trace: Trace, row: KernelRow): Fact[] =>
+  statedFacts(trace.columns.kernel_details, row, valueOf);
 
 const startOf = (bucket: number): number => 2 ** (bucket / 4);
 
@@ -70,9 +54,6 @@ function Durations({ row }: { row: KernelRow }): JSX.Element | null {
     </>
   );
 }
-
-const valueText = (key: string, value: unknown): string =>
-  typeof value !== "number" ? String(value) : key === "occupancy" ? percentText(value) : plainNumber(value);
 
 const sizeText = (size: readonly number[]): string => size.join("×");
 
@@ -156,10 +137,6 @@ export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: Ke
       </aside>
     );
   const kernel = trace.kernelByName.get(kernelKey(row))!;
-  const values = row as unknown as Record<string, number | undefined>;
-  const { library = "" } = row;
-  const fact = (name: string, value: number | undefined, text: (n: number) => string): Fact | undefined =>
-    value === undefined ? undefined : [name, text(value), String(value)];
   return (
     <aside class="details" aria-label="Selected kernel">
       <h2 class="code">
@@ -170,40 +147,13 @@ export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: Ke
           In the timeline
         </button>
       </p>
-      <Facts
-        title="Time"
-        facts={[
-          ["launches", countText(row.count), String(row.count)],
-          fact("GPU time", row.total_ns, durationText),
-          fact("mean", row.mean_ns, durationText),
-          fact("median", values["median_ns"], durationText),
-          fact("95th percentile", values["p95_ns"], durationText),
-          fact("shortest", row.min_ns, durationText),
-          fact("longest", row.max_ns, durationText),
-        ]}
-      />
-      <Facts
-        title="Bytes"
-        facts={[
-          fact("DRAM read", row.dram_read_bytes, bytesText),
-          fact("DRAM written", row.dram_write_bytes, bytesText),
-          fact("L2", row.l2_bytes, bytesText),
-        ]}
-      />
+      <Facts title="Time and bytes" facts={kernelFacts(trace, row)} />
+      {row.texts !== undefined && <p class="dim">{trace.tables.kernel_remarks}</p>}
       <HardwareMetrics table={trace.named} row={row} />
       <Durations row={row} />
       <Configurations trace={trace} kernel={kernel} />
       <Modules trace={trace} kernel={kernel} />
-      <Facts
-        title="Name"
-        facts={[
-          ["library", library],
-          ["mangled", (row.mangled ?? "").slice(0, 4000)],
-          ...Object.entries(row)
-            .filter(([key]) => !kShown.has(key))
-            .map(([key, value]) => [key.replaceAll("_", " "), valueText(key, value)] as Fact),
-        ]}
-      />
+      <Facts title="Name" facts={[["mangled", (row.mangled ?? "").slice(0, 4000)]]} />
     </aside>
   );
 }

@@ -26,12 +26,14 @@ const isWhole = ({ row, pair }: Shown): boolean => pair === undefined || pair.co
 /** Bytes and metrics are known per kernel name. For some of its launches they would be a guess. */
 function valueIn(shown: Shown, key: string): number | string | undefined {
   const { row, pair } = shown;
-  if (pair !== undefined && key === "mean_ns") return pair.total_ns / pair.count;
+  const isTime = key.endsWith("_ns");
+  if (pair !== undefined && isTime && pair.timed === 0) return undefined;
+  if (pair !== undefined && key === "mean_ns") return Math.floor(pair.total_ns / pair.timed);
   if (pair !== undefined && key in pair) return pair[key as keyof KernelInModule];
   return isWhole(shown) || key === "name" || key === "library" ? valueOf(row, key) : undefined;
 }
 
-function columnsOf(trace: Trace, grouped: boolean, columns: Columns): TableColumn<Shown>[] {
+export function kernelColumns(trace: Trace, grouped: boolean, columns: Columns): TableColumn<Shown>[] {
   const { modules, kernels, kernel_metrics: metrics } = trace.columns;
   const out = (columns === "metrics" ? metrics : kernels).map((column) => {
     const isName = column.key === "name";
@@ -44,7 +46,7 @@ function columnsOf(trace: Trace, grouped: boolean, columns: Columns): TableColum
   return grouped ? [...out.slice(0, 1), module, ...out.slice(1)] : out;
 }
 
-function shownOf(trace: Trace, grouped: boolean, within: number | undefined): Shown[] {
+export function kernelRows(trace: Trace, grouped: boolean, within: number | undefined): Shown[] {
   const of = (pair: KernelInModule, where?: string): Shown[] => {
     const row = trace.tables.kernels[pair.kernel];
     return row === undefined
@@ -65,8 +67,8 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
   const module = state.module === undefined ? undefined : trace.byPath.get(state.module);
   const within = state.within ? module : undefined;
   const [wanted, want] = useState<Columns>("time");
-  const columns = useMemo(() => columnsOf(trace, state.grouped, wanted), [trace, state.grouped, wanted]);
-  const rows = useMemo(() => shownOf(trace, state.grouped, within), [trace, state.grouped, within]);
+  const columns = useMemo(() => kernelColumns(trace, state.grouped, wanted), [trace, state.grouped, wanted]);
+  const rows = useMemo(() => kernelRows(trace, state.grouped, within), [trace, state.grouped, within]);
   const selected = rows.find(
     (shown) =>
       kernelKey(shown.row) === state.kernel &&

@@ -3,103 +3,29 @@
 // All values of one module, with links to the other views.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import {
-  bytesText,
-  countText,
-  durationText,
-  percentText,
-  plainNumber,
-  rateText,
-  threeDigits,
-  unitText,
-} from "../data/numbers";
-import { dramBytes, kernelKey, shortName, type Trace } from "../data/trace";
+import { bytesText, countText, durationText, plainNumber, threeDigits } from "../data/numbers";
+import { kernelKey, shortName, valueOf, type Trace } from "../data/trace";
 import type { ModuleRow, Values } from "../data/rows";
 import { Facts, type Fact } from "../ui/facts";
+import { statedFacts } from "../ui/stated_columns";
 import { update } from "../state";
 import { HardwareMetrics } from "./hardware_metrics";
 
-const kShown = new Set([
-  "path",
-  "depth",
-  "calls",
-  "name",
-  "parent",
-  "kernels",
-  "gpu_ns",
-  "gpu_ns_exclusive",
-  "gpu_busy_ns",
-  "host_ns",
-  "dram_read_bytes",
-  "dram_write_bytes",
-  "l2_bytes",
-  "dram_bytes_per_s",
-  "dram_peak_share",
-  "l2_bytes_per_s",
-  "l2_peak_share",
-  "compute_peak_share",
-  "limiter",
-  "bytes_source",
-  "bytes_error_pct",
-  "dram_read_error_pct",
-  "dram_write_error_pct",
-  "l2_error_pct",
-  "carry_over_bytes",
-  "declared_bytes",
-  "dram_amplification",
-  "l2_amplification",
-  "memcpy_bytes",
-  "flop_per_dram_byte",
-  "metrics",
-  "missing_sets",
-  "named",
-  "texts",
-  "top_stall",
-  "limit_share",
-]);
+/** Shown in other places. */
+const kStructure = ["path", "depth", "name", "parent", "memcpy_bytes", "metrics", "missing_sets", "named", "texts"];
 
-const optional = <T extends number>(
-  name: string,
-  value: T | undefined,
-  text: (value: T) => string,
-): Fact | undefined => (value === undefined ? undefined : [name, text(value), String(value)]);
+/** Values of a module. */
+export const moduleFacts = (trace: Trace, row: Values): Fact[] =>
+  statedFacts(trace.columns.module_details, row, valueOf);
 
-function otherValues(row: Values): Fact[] {
+function otherValues(trace: Trace, row: Values): Fact[] {
+  const known = new Set([...kStructure, "top_stall", ...trace.columns.module_details.map((column) => column.key)]);
   return Object.entries(row)
-    .filter(([key]) => !kShown.has(key))
+    .filter(([key]) => !known.has(key))
     .map(([key, value]) => [
       key.replaceAll("_", " "),
       typeof value === "number" ? plainNumber(value) : JSON.stringify(value).replaceAll('"', ""),
     ]);
-}
-
-const percentOf = (percent: number): string => unitText(percent, "percent");
-const factorText = (factor: number): string => unitText(factor, "factor");
-
-function byteFacts(row: Values): (Fact | false | undefined)[] {
-  const fact = (name: string, key: keyof Values & string, text: (value: number) => string): Fact | undefined =>
-    optional(name, row[key] as number | undefined, (value) => row.texts?.[key] ?? text(value));
-  return [
-    fact("DRAM read", "dram_read_bytes", bytesText),
-    fact("DRAM written", "dram_write_bytes", bytesText),
-    optional("DRAM", dramBytes(row), (bytes) => row.texts?.["dram_bytes"] ?? bytesText(bytes)),
-    fact("error of DRAM bytes, ±", "bytes_error_pct", percentOf),
-    fact("carry-over, at most", "carry_over_bytes", bytesText),
-    fact("L2", "l2_bytes", bytesText),
-    row.bytes_source !== undefined && [
-      "measured by",
-      row.bytes_source === "sampled" ? "hardware samples" : "counter ranges",
-    ],
-    fact("declared", "declared_bytes", bytesText),
-    fact("DRAM / declared", "dram_amplification", factorText),
-    fact("L2 / declared", "l2_amplification", factorText),
-    fact("DRAM rate", "dram_bytes_per_s", rateText),
-    fact("of the DRAM's peak", "dram_peak_share", percentText),
-    fact("L2 rate", "l2_bytes_per_s", rateText),
-    fact("of the L2's peak", "l2_peak_share", percentText),
-    fact("of the compute peak", "compute_peak_share", percentText),
-    row.limiter !== undefined && ["bound by", row.limiter],
-  ];
 }
 
 /** CUPTI's counters, from which the metrics are computed. */
@@ -121,17 +47,7 @@ function Counters({ row: { metrics = {} } }: { row: Values }): JSX.Element | nul
 export function ValueFacts({ trace, row }: { trace: Trace; row: Values }): JSX.Element {
   return (
     <>
-      <Facts
-        title="Time"
-        facts={[
-          optional("GPU time", row.gpu_ns, durationText),
-          optional("own GPU time", row.gpu_ns_exclusive, durationText),
-          optional("GPU busy", row.gpu_busy_ns, durationText),
-          optional("host time", row.host_ns, durationText),
-          ["kernels", countText(row.kernels)],
-        ]}
-      />
-      <Facts title="Bytes" facts={byteFacts(row)} />
+      <Facts title="Time and bytes" facts={moduleFacts(trace, row)} />
       {row.kernels > 0 && <HardwareMetrics table={trace.named} row={row} />}
       <Counters row={row} />
       <Facts
@@ -140,7 +56,7 @@ export function ValueFacts({ trace, row }: { trace: Trace; row: Values }): JSX.E
           ([kind, bytes]) => [kind, bytesText(bytes), String(bytes)] as Fact,
         )}
       />
-      <Facts title="More" facts={otherValues(row)} />
+      <Facts title="More" facts={otherValues(trace, row)} />
     </>
   );
 }

@@ -53,7 +53,7 @@ export function useModuleTree(trace: Trace): TreeOf<ModuleRow> {
 }
 
 /** `full`: whole paths in place of names, which have the marks. */
-function columnsOf(trace: Trace, full: boolean, shown: Columns): TableColumn<ModuleRow>[] {
+export function moduleColumns(trace: Trace, full: boolean, shown: Columns): TableColumn<ModuleRow>[] {
   const { modules, module_metrics: metrics } = trace.columns;
   return (shown === "metrics" ? metrics : modules).map((column) => {
     const isName = column.key === "path" && !full;
@@ -69,7 +69,7 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
   const [flat, setFlat] = useState(false);
   const tree = useModuleTree(trace);
   const [shown, show] = useState<Columns>("time");
-  const columns = useMemo(() => columnsOf(trace, flat, shown), [trace, flat, shown]);
+  const columns = useMemo(() => moduleColumns(trace, flat, shown), [trace, flat, shown]);
   const metrics = kMetrics.filter((metric) => trace.has(metric));
   const metric = metrics.includes(state.metric) ? state.metric : "gpu";
   const selected = state.module === undefined ? -2 : (trace.byPath.get(state.module) ?? -2);
