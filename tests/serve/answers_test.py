@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers of `rangefinder serve` about traces: answers_test.py RANGEFINDER REPOSITORY REPLAY BUILD"""
 import base64
+import collections
 import json
 import os
 import re
@@ -133,7 +134,7 @@ class AnswersTest(ServeCase):
         self.assertEqual(json.loads(body), json.loads((self.folder / "trace.json").read_bytes()))
 
     def test_without_a_program_metrics_are_those_of_the_latest_trace(self):
-        for name in ("rtdetr_sampled", "rtdetr_exact", "copy_storm"):
+        for name in ("rtdetr_sampled", "eval_rtdetr_exact", "copy_storm"):
             trace = recorded(name)
             self.check_code(self.call("export", trace, "--to", "prometheus", "--out", f"{name}.prom"), 0)
             exported = metric_values((self.folder / f"{name}.prom").read_text())
@@ -171,6 +172,18 @@ class AnswersTest(ServeCase):
         self.assertEqual(sum(rows.values()), sum(value for key, value in metrics.items()
                                                  if key.startswith("rangefinder_kernel_launches_total")))
         self.assertGreater(metrics["rangefinder_kernel_names_left_out"], 0)
+
+    def test_kernels_have_the_values_of_the_report(self):
+        trace = recorded("rtdetr_sampled")
+        metrics = self.serve(trace, "--kernel-labels", "--kernels", "100000").metrics()
+
+        for family, key, unit in (("launches", "count", 1), ("seconds", "total_ns", 1e9)):
+            wanted = collections.Counter()
+            for row in self.report(trace, "--section", "kernels")["kernels"]:
+                wanted[row["name"]] += row[key]
+            served = {re.search('kernel="(.*)"', name)[1]: round(value * unit) for name, value in metrics.items()
+                      if name.startswith(f"rangefinder_kernel_name_{family}_total")}
+            self.assertEqual(served, wanted)
 
     def test_hostile_names_arrive_unchanged(self):
         lines = [*TRACE[:2]] + [{"t": "path", "id": i + 1, "parent": 0, "name": name} for i, name in enumerate(HOSTILE)]

@@ -12,6 +12,18 @@ from cli_case import CommandLine
 from export_case import recorded
 
 
+def prometheus_sums(text):
+    """{module, direction, cause or what: {family, with op and source: sum}}, time in ns."""
+    out = collections.defaultdict(collections.Counter)
+    for family, text_of_labels, whole, part in re.findall(
+            r"^rangefinder_(\w+)_total(?:\{(.*)\})? (\d+)(?:\.(\d{9}))?$", text, re.MULTILINE):
+        labels = {key: re.sub(r"\\(.)", lambda one: "\n" if one[1] == "n" else one[1], value)
+                  for key, value in re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', text_of_labels)}
+        name = next((labels[key] for key in ("module", "direction", "cause", "what") if key in labels), "")
+        out[name][" ".join([family, *(labels[key] for key in ("op", "source") if key in labels)])] += int(whole + part)
+    return out
+
+
 class Finalize(CommandLine):
     """The summary that the application wrote, completed afterwards."""
 
@@ -49,7 +61,7 @@ class Finalize(CommandLine):
                 self.assertEqual(summary["findings"], self.report(folder, "--section", "findings")["findings"])
                 kernels = self.report(folder, "--section", "kernels")["kernels"]
                 self.assertEqual(self.sums_by_name(summary["kernels"]), self.sums_by_name(kernels))
-                self.check_prometheus(folder, report)
+                self.check_prometheus(folder, report, summary["own_cost"])
 
     @staticmethod
     def sums_by_name(rows):
@@ -60,23 +72,40 @@ class Finalize(CommandLine):
                 out[row["name"]][key] += row.get(key, 0)
         return out
 
-    def check_prometheus(self, folder, report):
-        """The modules of both have what they launched themselves. Prometheus keeps the program's names of iterations."""
-        done = self.call("export", folder, "--to", "prometheus", "--out", "-")
+    def check_prometheus(self, folder, report, own_cost):
+        done = self.call("export", folder, "--to", "prometheus", "--modules", "100000", "--out", "-")
         self.check_code(done, 0)
-        launches = collections.Counter()
-        for module, value in re.findall(r'^rangefinder_kernel_launches_total\{.*?(?:,module="((?:[^"\\]|\\.)*)")?\} (\d+)$', done.stdout, re.MULTILINE):
-            launches[re.sub(r"\\(.)", lambda one: "\n" if one[1] == "n" else one[1], module)] += int(value)
-        rows = {row["path"]: row["kernels"] for row in report["modules"]}
-        own = collections.Counter(rows)
-        for path, kernels in rows.items():
-            own[export_case.parent_text(path)] -= kernels
-        self.assertEqual(sum(launches.values()), sum(row["kernels"] for row in report["modules"] if row["depth"] == 1) +
-                         report["outside"]["kernels"])
-        own["(outside of any range)"] = report["outside"]["kernels"]
-        for module in set(launches) & set(own) - {""}:
-            self.assertEqual(launches[module], own[module], module)
-        self.assertRegex(done.stdout, rf"\nrangefinder_trace_seconds_total {report['duration_ns'] / 1e9:.9f}\n")
+        sums = prometheus_sums(done.stdout)
+        below = collections.defaultdict(collections.Counter)  # of a module and all modules below it
+        for name in sums:
+            at = name
+            while at:
+                below[at].update(sums[name])
+                at = export_case.parent_text(at)
+        rows = [*report["modules"], {**report["outside"], "path": "(outside of any range)"}]
+        wanted = collections.defaultdict(collections.Counter)  # paths of two domains may have one text
+        for row in rows:
+            keys = {"kernels": "kernel_launches", "gpu_ns": "kernel_seconds", "graphs": "graph_launches"}
+            source = row.get("bytes_source")
+            if source:
+                keys.update(dram_read_bytes=f"dram_bytes read {source}", dram_write_bytes=f"dram_bytes write {source}",
+                            l2_bytes=f"l2_bytes {source}")
+            if source == "exact":
+                keys["measured_launches"] = "measured_launches"
+            for key, name in keys.items():
+                wanted[row["path"]][name] += row.get(key, 0)
+        self.assertEqual({name for name in sums if "kernel_launches" in sums[name]} - set(wanted), set())
+        for path, values in wanted.items():
+            self.assertEqual({name: below[path][name] for name in values}, dict(values), path[:200])
+        copies = collections.defaultdict(collections.Counter)
+        for row in report["memcpy"]:
+            copies[row["kind"]].update(memcpy_bytes=row["bytes"], memcpy_seconds=row["total_ns"])
+        self.assertEqual({name: values for name, values in sums.items() if "memcpy_bytes" in values}, copies)
+        self.assertEqual({name: values["records_lost"] for name, values in sums.items() if values["records_lost"]},
+                         report["loss"])
+        for what in ("drain_cpu", "sampler_cpu", "exact"):
+            self.assertEqual(sums[what]["overhead_seconds"], own_cost[what + "_ns"], what)
+        self.assertEqual(sums[""]["trace_seconds"], report["duration_ns"])
 
     def test_a_place_without_a_trace_is_missing(self):
         self.check_code(self.call("finalize", "nowhere"), 3)

@@ -2,16 +2,23 @@
 //
 // Sums of traces as metrics, for node_exporter's textfile collector or promtool.
 //
-// The heaviest modules, and optionally kernels, have rows (prometheus_families.h).
+// The heaviest modules, and optionally kernels, have rows (prometheus_families.h). Modules have the names and
+// values of the report.
 #include <algorithm>
+#include <array>
 #include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "profiler/attribution/derived.h"
 #include "schema/key_names.h"
+#include "tools/analysis/model/selection.h"
+#include "tools/analysis/model/trace.h"
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/export/export_format.h"
 #include "tools/export/prometheus_families.h"
 #include "tools/export/work_totals.h"
@@ -79,6 +86,34 @@ KeptNames kept_kernels(const std::deque<WorkTotals>& processes, std::size_t limi
   return heaviest(std::move(weights), limit);
 }
 
+/// DRAM read, DRAM write and L2 bytes by path, without the paths below it. Modulo 2^64: estimates are
+/// rounded, so that parts may exceed the whole by a byte.
+using OwnBytes = std::map<std::uint32_t, std::array<std::uint64_t, 3>>;
+
+/// Where metric sets take turns, the report completes the bytes of launches that were measured with another
+/// set. Empty: the sets do not take turns.
+OwnBytes completed_bytes(const WorkTotals& process) {
+  OwnBytes out;
+  if (process.metric_sets.size() < 2) return out;
+  Trace rows(process.files, {TotalsFold::kColumns, {}, {}, Keep::if_sampled, {}});
+  Selection all;
+  const TraceTotals trace = load_totals(rows, all);
+  for (const PathTotals& row : trace.totals.paths()) {
+    const RowBytes bytes = exact_bytes(row, {});
+    const std::array values{bytes.read, bytes.write, bytes.l2};
+    const std::uint32_t parent = trace.parent_of(row.path);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      out[row.path][i] += values[i];
+      if (parent != 0) out[parent][i] -= values[i];
+    }
+  }
+  return out;
+}
+
+std::uint64_t at_least_0(std::uint64_t difference) {
+  return static_cast<std::int64_t>(difference) < 0 ? 0 : difference;
+}
+
 class Writer {
  public:
   Writer(const WorkTotals& process, const KeptNames& modules, const KeptNames& kernels,
@@ -102,6 +137,13 @@ class Writer {
   [[nodiscard]] PrometheusLabels module_labels(std::uint32_t gpu, std::uint32_t path) const {
     PrometheusLabels out = gpu_labels(gpu);
     out.emplace_back("module", modules_.row_of(module_of(process_, path)));
+    return out;
+  }
+  /// Of sums over all GPUs of the process: with several GPUs there is no GPU label.
+  [[nodiscard]] PrometheusLabels module_labels(std::uint32_t path) const {
+    const auto& gpus = process_.gpus;
+    PrometheusLabels out = module_labels(gpus.empty() ? 0 : gpus.front().id, path);
+    if (gpus.size() > 1) out.erase(out.begin(), out.begin() + 2);
     return out;
   }
   static PrometheusLabels with(PrometheusLabels labels, std::string_view name, std::string_view value) {
@@ -165,19 +207,21 @@ class Writer {
   }
 
   void bytes() {
+    const OwnBytes completed = completed_bytes(process_);
     for (const auto& [key, sum] : process_.exact) {
       const PrometheusLabels labels = module_labels(key.gpu, key.path);
-      dram(labels, "exact", sum.dram_read_bytes, sum.dram_write_bytes, sum.l2_bytes);
       out_.measured.add(labels, sum.measured);
+      if (completed.empty()) dram(labels, "exact", sum.dram_read_bytes, sum.dram_write_bytes, sum.l2_bytes);
+    }
+    for (const auto& [path, own] : completed) {
+      const auto [read, write, l2] = own;
+      if ((read | write | l2) != 0)
+        dram(module_labels(path), "exact", at_least_0(read), at_least_0(write), at_least_0(l2));
     }
     if (!process_.sampled) return;
-    // Sampled bytes are sums over all GPUs of a process, so with several GPUs there is no GPU label.
-    const auto& gpus = process_.gpus;
     for (const SampledPath& path : process_.sampled->paths) {
-      PrometheusLabels labels = module_labels(gpus.empty() ? 0 : gpus.front().id, path.path);
-      if (gpus.size() > 1) labels.erase(labels.begin(), labels.begin() + 2);
       const BoundedColumns& own = path.exclusive;
-      dram(labels, "sampled", own[0].bytes, own[1].bytes, own[2].bytes);
+      dram(module_labels(path.path), "sampled", own[0].bytes, own[1].bytes, own[2].bytes);
     }
   }
 

@@ -6,9 +6,10 @@
 //                               ├─▶ PrometheusFamilies ─▶ `export --to prometheus`, /metrics of `serve`
 //   summaries of running programs ┘   (tools/serve/process_ledger.h)
 //
-// A module's values exclude the modules below it, so that sum() over modules is the total. The number of
-// modules with rows is limited; the others are summed as (other), and counted. Kernel names are labels only
-// on request and are limited too, because their number is unbounded.
+// Modules have the names of reports (shown_paths.h). Their values exclude the modules below them, so that
+// sum() over modules is the total. The number of modules with rows is limited; the others are summed as
+// (other), and counted. Kernel names are labels only on request and are limited too, because their number is
+// unbounded.
 #pragma once
 
 #include <array>
@@ -87,14 +88,15 @@ struct PrometheusFamilies {
                           "Graphs that ran and were recorded as a whole, by the module itself.", "counter",
                           Unit::one};
   PrometheusFamily dram{"rangefinder_dram_bytes_total",
-                        "DRAM bytes; exact: of measured launches; sampled: shares of hardware samples.",
+                        "DRAM bytes; exact: of measured launches, as the report completes them; "
+                        "sampled: shares of hardware samples.",
                         "counter", Unit::one};
   PrometheusFamily l2{"rangefinder_l2_bytes_total",
-                      "L2 bytes; exact: of measured launches; sampled: shares of hardware samples.",
+                      "L2 bytes; exact: of measured launches, as the report completes them; "
+                      "sampled: shares of hardware samples.",
                       "counter", Unit::one};
   PrometheusFamily measured{"rangefinder_measured_launches_total",
-                            "Launches and counter ranges whose exact bytes are in the sums.", "counter",
-                            Unit::one};
+                            "Launches whose exact bytes are in the sums.", "counter", Unit::one};
   PrometheusFamily copies{"rangefinder_memcpy_bytes_total", "Bytes requested by copies.", "counter",
                           Unit::one};
   PrometheusFamily copy_time{"rangefinder_memcpy_seconds_total", "Sum of the durations of copies.", "counter",

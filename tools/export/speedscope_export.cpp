@@ -172,7 +172,7 @@ ExportResult export_speedscope(const ExportRequest& request) {
   std::vector<Profile> profiles;
   std::string version;
   for (const TraceFolder& trace : request.traces) {
-    const WorkTotals totals = load_work(trace);
+    const WorkTotals totals = load_work(recorded_trace(trace));
     note_trace(totals, result);
     note_untimed(totals, totals.untimed, result);
     TraceProfiles(totals, frames).add_to(profiles);

@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "tools/analysis/model/trace.h"
-#include "tools/export/trace_outline.h"
 
 namespace rangefinder {
 namespace {
@@ -39,10 +38,13 @@ void add_work(WorkTotals& out, const Record& record) {
 }
 
 void add_exact(WorkTotals& out, const ExactRecord& exact) {
-  if (!exact.measured || !exact.has_bytes || shares_counter_range(exact)) return;
+  if (!exact.measured) return;
+  out.metric_sets.insert(exact.metric_set);
+  const std::uint32_t launches = exact.is_counter_range ? exact.launches : 1;
+  if (!exact.has_bytes || shares_counter_range(exact) || launches == 0) return;
   const WorkKind kind = exact.is_counter_range ? WorkKind::graph : exact.kind;
   ExactSum& sum = out.exact[{exact.gpu, values_path(exact), kind, exact.name}];
-  ++sum.measured;
+  sum.measured += launches;
   sum.dram_read_bytes += exact.dram_read_bytes;
   sum.dram_write_bytes += exact.dram_write_bytes;
   sum.l2_bytes += exact.l2_bytes;
@@ -70,7 +72,7 @@ void add_chunk(WorkTotals& out, const Chunk& chunk) {
 }  // namespace
 
 WorkTotals load_work(const TraceFolder& files) {
-  Trace trace(recorded_trace(files), {kColumns, SampledTrace::kColumns, {}, Keep::if_sampled, {}});
+  Trace trace(files, {kColumns, SampledTrace::kColumns, {}, Keep::if_sampled, {}});
   WorkTotals out;
   bool samples = false;
   trace.each_chunk([&](const Chunk& chunk) {

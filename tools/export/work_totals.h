@@ -5,14 +5,15 @@
 //   trace ─▶ load_work() ─▶ by (GPU, path, kind of work, kernel): count, time, bytes
 //
 // Sums exclude the paths below, so they add up to the total. Exact bytes are those of measured launches, at
-// the path of the launch or of its counter range; nothing is estimated. Reads the trace once. Memory grows
-// with distinct paths and kernels; a sampled trace keeps its columns.
+// the path of the launch or of its counter range; nothing is estimated. Paths are as `files` says. Reads the
+// trace once. Memory grows with distinct paths and kernels; a sampled trace keeps its columns.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "tools/analysis/model/trace_names.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
@@ -35,14 +36,14 @@ struct WorkSum {
 };
 
 struct ExactSum {
-  std::uint64_t measured = 0;  ///< launches and counter ranges with bytes
+  std::uint64_t measured = 0;  ///< launches with bytes, each of a counter range too
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0, l2_bytes = 0;
 };
 
-/// With paths as recorded.
 struct WorkTotals : TraceNames, CoveredTime {
   std::map<WorkKey, WorkSum> work;
   std::map<WorkKey, ExactSum> exact;     ///< a counter range has kind graph and name 0
+  std::set<std::uint32_t> metric_sets;   ///< of the measured launches; several: sets that take turns
   std::optional<SampledTotals> sampled;  ///< of a trace with samples and without exact bytes
 };
 

@@ -10,6 +10,7 @@
 
 #include "schema/loss.h"
 #include "tools/analysis/model/json_count.h"
+#include "tools/analysis/model/shown_paths.h"
 #include "tools/attach/live_rates.h"
 
 namespace rangefinder {
@@ -25,6 +26,14 @@ struct ModuleSums {
   std::array<std::int64_t, kSums.size()> sums{};
   std::uint64_t own_ns = 0;
   std::string source;  ///< source of the bytes; empty: not measured
+
+  ModuleSums& operator+=(const ModuleSums& other) {
+    const std::size_t known = other.source.empty() ? kDramRead : kSums.size();
+    for (std::size_t i = 0; i < known; ++i) sums[i] += other.sums[i];
+    own_ns += other.own_ns;
+    if (source.empty()) source = other.source;
+    return *this;
+  }
 };
 
 ModuleSums sums_of(const Json& row) {
@@ -36,20 +45,53 @@ ModuleSums sums_of(const Json& row) {
   return out;
 }
 
+using SumsByName = std::map<std::string, ModuleSums>;
+
 /// Exclusive sums by path. A summary holds inclusive sums, so subtract those of the children.
-std::map<std::string, ModuleSums> own_sums(const Json& summary) {
-  std::map<std::string, ModuleSums> out;
-  const Json modules = summary.value("modules", Json::array());
-  for (const Json& row : modules) out.emplace(row.value("path", ""), sums_of(row));
+SumsByName own_sums(const Json& modules) {
+  SumsByName out;
+  for (const Json& row : modules) out[row.value("path", "")] += sums_of(row);
   for (const Json& row : modules) {
     const auto parent = out.find(parent_path(row.value("path", "")));
-    if (parent == out.end()) continue;
+    // "" is an outermost range without a name, and the parent of all others.
+    if (parent == out.end() || (parent->first.empty() && count_at(row, "depth") == 1)) continue;
     const ModuleSums all = sums_of(row);
     for (std::size_t i = 0; i < kSums.size(); ++i) parent->second.sums[i] -= all.sums[i];
   }
-  if (const auto outside = summary.find("outside"); outside != summary.end() && outside->is_object()) {
-    out.emplace(kOutsideModule, sums_of(*outside));
+  return out;
+}
+
+/// The name of the path's last level.
+std::string last_name(std::string_view path, std::string_view parent) {
+  path.remove_prefix(parent.empty() ? 0 : parent.size() + 1);
+  std::string out;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i] == '\\' && i + 1 < path.size()) ++i;
+    out += path[i];
   }
+  return out;
+}
+
+/// Sums by the names of reports. A live summary has the program's own names, and the same file has those of
+/// reports once it was completed: under both names a module would count twice.
+SumsByName shown_sums(const Json& summary) {
+  const Json modules = summary.value("modules", Json::array());
+  SumsByName out = own_sums(modules);
+  if (summary.value("live", false)) {
+    ShownPaths shown;
+    std::map<std::string, std::uint32_t> ids;
+    for (const auto& [path, own] : std::exchange(out, {})) {
+      const std::string parent = parent_path(path);
+      const auto above = ids.find(parent);
+      const auto id = static_cast<std::uint32_t>(ids.size() + 1);
+      ids.emplace(path, id);
+      (void)shown.add({id, above == ids.end() ? 0 : above->second, 0, last_name(path, parent)});
+      const std::string name = shown.text(shown.id_of(id));
+      out[name.empty() ? kOutsideModule : name] += own;
+    }
+  }
+  if (const auto outside = summary.find("outside"); outside != summary.end() && outside->is_object())
+    out[kOutsideModule] += sums_of(*outside);
   return out;
 }
 
@@ -88,7 +130,7 @@ class WindowReader {
 
   void modules(StickyNames& names) {
     std::vector<std::pair<std::string, ModuleSums>> rows;
-    for (auto& [path, own] : own_sums(summary_)) rows.emplace_back(path, std::move(own));
+    for (auto& [path, own] : shown_sums(summary_)) rows.emplace_back(path, std::move(own));
     // The first names get rows, so give the heaviest modules of a summary first.
     std::stable_sort(rows.begin(), rows.end(),
                      [](const auto& a, const auto& b) { return a.second.own_ns > b.second.own_ns; });

@@ -10,6 +10,8 @@
 // over all programs only grow while `serve` runs. For the same reason a module's row is assigned when it is
 // first seen. Windows that open and close between two polls are only counted. Uses no sockets:
 // running_programs.h polls the programs.
+//
+// Modules of a live summary, which has the program's own names, are summed under the names of reports.
 #pragma once
 
 #include <cstdint>

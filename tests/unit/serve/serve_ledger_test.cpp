@@ -72,6 +72,34 @@ TEST_CASE("sums continue from window to window and never decrease") {
   CHECK(launches(ledger, "m") == 14);
 }
 
+TEST_CASE(
+    "a live summary's modules have the names of reports, so its completed summary counts nothing twice") {
+  ProcessLedger ledger({});
+  const auto live = [](std::vector<Json> modules) {
+    Json out = summary(std::move(modules));
+    out["live"] = true;
+    return out;
+  };
+  ledger.note("7", 1,
+              live({module("step 1", 6, 0), module("step 1/", 6, 0), module("step 1//a.0.b\\/c", 6, 60)}));
+  CHECK(launches(ledger, "step */a.0.b\\\\/c") == 6);
+
+  ledger.note("7", 1,
+              live({module("step 1", 6, 0), module("step 1/", 6, 0), module("step 1//a.0.b\\/c", 6, 60),
+                    module("step 2", 5, 30), module("step 2/model", 2, 10),
+                    module("step 2/model/model.a.0", 1, 10)}));
+  ledger.note(
+      "7", 1,
+      summary({module("step *", 11, 30), module("step */a.0.b\\/c", 6, 60), module("step */model", 2, 10),
+               module("step */model/a", 1, 0), module("step */model/a/0", 1, 10)}));
+
+  CHECK(launches(ledger, "step *") == 3);
+  CHECK(launches(ledger, "step */a.0.b\\\\/c") == 6);
+  CHECK(launches(ledger, "step */model") == 1);
+  CHECK(launches(ledger, "step */model/a/0") == 1);
+  CHECK(text_of(ledger).find("step 1") == std::string::npos);
+}
+
 TEST_CASE("windows between two polls are counted, those before the first poll are not") {
   ProcessLedger ledger({});
   ledger.note("7", 5, summary({module("m", 1, 1)}));

@@ -40,7 +40,7 @@ Trace::Trace(TraceFolder files, const TraceOptions& options)
   names_.files = std::move(files);
   if (!names_.files.segments.empty()) return;
   throw Missing(names_.files.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
-                "  A report needs the trace: copy its trace-*.ndjson files next to the summary.");
+                "  Copy its trace-*.ndjson files next to the summary.");
 }
 
 Trace::~Trace() = default;
