@@ -72,5 +72,5 @@ viewer() {
     printf 'the viewer is compiled with the above\n'
     return 1
   fi
-  "$folder/bin/rangefinder" report --example >"$folder/table.txt" && grep -q postprocess "$folder/table.txt"
+  "$folder/bin/rangefinder" report --example >"$folder/table.txt" && grep -q encoder_input_proj "$folder/table.txt"
 }

@@ -30,7 +30,7 @@ MEGABYTE = 1_000_000
 MAX_WHEEL_BYTES = 12 * MEGABYTE
 MAX_FIRST_TABLE_S = 60
 #: A row of the table of the recorded RT-DETR.
-ROW = "postprocess"
+ROW = "encoder_input_proj"
 #: Not from a package, and changed by apt itself.
 APTS_OWN = ("/var/lib/dpkg/", "/var/lib/apt/", "/var/cache/", "/var/log/", "/tmp/", "/proc/", "/run/", "/etc/ld.so.cache")
 
@@ -218,7 +218,7 @@ class Checks:
         """viewer in Debian 12: table, comparison, no verbs that trace"""
         system = self.system("bookworm")
         path = system.put(self.package("rangefinder-viewer-*.tar.gz"))
-        example = f"/opt/rangefinder-viewer-{self.version}/share/rangefinder/example"
+        example = f"/opt/rangefinder-viewer-{self.version}/share/rangefinder/example/rtdetr"
         program = f"/opt/rangefinder-viewer-{self.version}/bin/rangefinder"
         expect(ROW in system.sh(f"tar -xf {path} -C /opt && {program} report --example"), "no table")
         expect("iteration" in system.sh(f"{program} diff {example} {example}"), "no comparison")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-LAYERS, STEPS = 12, 4  # with the warm-up
+LAYERS, STEPS = 12, 10  # with the warm-up
 PARTS = ("qkv", "scores", "softmax", "dropout", "context", "out")
 
 

@@ -10,6 +10,7 @@ import base64
 import collections
 import copy
 import csv
+import functools
 import json
 import os
 import random
@@ -145,6 +146,56 @@ class OneNumber(unittest.TestCase):
         for key in ("kernels", "gpu_ns", *BYTES):
             if all(row.get(key) for row in iterations):
                 self.assertEqual(sum(int(row[key]) for row in iterations), total(rows, key), key)
+
+    def test_a_parent_has_at_least_what_each_child_has(self):
+        rows = by_path(self.whole["modules"])
+        for row in self.whole["modules"]:
+            parents = rows.get(row["path"].rpartition("/")[0], [])
+            if len(parents) != 1 or "\\" in row["path"]:  # a name with a slash
+                continue
+            for key in ("kernels", "gpu_ns", "gpu_busy_ns", *BYTES):
+                if key in parents[0]:  # exact bytes of graphs are at the path that launches them
+                    self.assertGreaterEqual(parents[0][key], row.get(key, 0), f"{key} of {row['path'][:200]}")
+
+    def test_rates_are_below_the_peaks_and_zero_was_measured(self):
+        for row in [*self.whole["modules"], self.whole["outside"]]:
+            for key in ("dram_peak_share", "l2_peak_share"):
+                self.assertLessEqual(row.get(key, 0), 1, f"{key} of {row.get('path', '')[:200]}")
+            if row.get("declared_bytes") and row.get("bytes_source") == "sampled":
+                if row["dram_read_bytes"] + row["dram_write_bytes"] == 0:
+                    self.assertTrue({"dram_read_error_bytes", "dram_write_error_bytes"} & set(row), row["path"][:200])
+
+    def test_busy_time_fits_into_wall_time_and_shares_add_up(self):
+        for row in self.table("iterations"):
+            if row["wall_ns"]:
+                self.assertLessEqual(int(row["gpu_busy_ns"]), int(row["wall_ns"]), row)
+        opening = self.overview()["opening"]
+        if "gpu_busy_share" in opening:
+            self.assertAlmostEqual(opening["gpu_busy_share"] + opening["gpu_idle_share"], 1, places=6)
+            causes = opening.get("idle_shares", {}).values()
+            self.assertLessEqual(sum(causes), opening["gpu_idle_share"] + 1e-6)
+            if causes:  # those under 0.1 % are not listed
+                self.assertGreaterEqual(sum(causes), opening["gpu_idle_share"] - 0.01)
+
+    def test_savings_fit_into_the_wall_time(self):
+        overview = self.overview()
+        for finding in overview["findings"]:
+            self.assertLessEqual(finding.get("share", 0), 1, finding["id"])
+            if self.exact():  # wall times are those of launches one at a time
+                continue
+            saving = finding.get("saving_per_iteration_ns", finding.get("prize_ns", 0))
+            self.assertLessEqual(saving, overview["opening"]["wall_ns"], finding["id"])
+            parts = finding.get("modules", [])
+            self.assertAlmostEqual(sum(part["share"] for part in parts), 1 if parts else 0, places=6)
+
+    def exact(self):
+        return any(line["t"] == "exact" for line in self.lines)
+
+    @classmethod
+    @functools.lru_cache(maxsize=None)
+    def overview(cls):
+        done = subprocess.run([cls.program, "report", cls.trace, "--json"], capture_output=True, text=True, timeout=120, check=True)
+        return json.loads(done.stdout)["traces"][0]
 
     def test_a_range_selects_rows_and_changes_none(self):
         rows = self.whole["modules"]

@@ -56,6 +56,7 @@ class Words(unittest.TestCase):
         self.assertEqual(program("run", "--counters", ""), ["off", "sampled", "exact", "auto"])
         self.assertEqual(program("attach", "--counters", ""), ["off", "sampled", "exact"])
         self.assertEqual(program("metrics", "--set", "co"), ["compute", "coalescing"])
+        self.assertEqual(program("report", "--example", ""), ["rtdetr", "decoder"])
 
     def test_nothing_is_offered_for_files_and_for_the_program_of_run(self):
         for words in (("report", ""), ("report", "--html", ""), ("run", "--", ""), ("run", "--", "report", "--to")):

@@ -125,8 +125,8 @@ class Sqlite(Export):
         for row in self.report(recorded("hf_rtdetr_trace"), "--section", "kernels")["kernels"]:
             by_name[row["name"]] += row["total_ns"]
         self.assertEqual({name: total for name, _, total in rows}, dict(by_name))
-        self.assertEqual(joined, 3613)
-        self.assertEqual(threads, [(561, 561)])
+        self.assertEqual(joined, 11894)
+        self.assertEqual(threads, [(578, 578)])
 
     def test_the_view_of_modules_agrees_with_the_report(self):
         modules = self.report(recorded("rtdetr_exact"))["modules"]
@@ -189,9 +189,9 @@ class Speedscope(Export):
         frames, profiles = self.profiles(recorded("hf_rtdetr_trace"))
         profile = profiles["GPU time of kernels"]
         total = sum(weight for stack, weight in zip(profile["samples"], profile["weights"])
-                    if [frames[frame]["name"] for frame in stack[:2]] == ["model", "decoder"])
+                    if [frames[frame]["name"] for frame in stack[:3]] == ["step", "model", "decoder"])
         modules = self.report(recorded("hf_rtdetr_trace"))["modules"]
-        row = next(row for row in modules if row["path"] == "model/decoder")
+        row = next(row for row in modules if row["path"] == "step/model/decoder")
         self.assertEqual(total, row["gpu_ns"])
 
     def test_exact_bytes_are_those_of_the_exact_lines(self):

@@ -121,14 +121,27 @@ class Sections(CommandLine):
         self.assertEqual(chosen["modules"][0]["calls"], 2)
 
     def test_the_example_is_a_trace_that_comes_with_the_program(self):
-        done = self.call("report", "--example", "--depth", "2")
-        self.check_code(done, 0)
-        self.assertIn("rtdetr --model r50", done.stdout)
-        self.assertRegex(done.stdout, r"(?m)^  postprocess +150 us")
+        for words, program, row in (((), "hf_rtdetr.py", r"    decoder +9\.26 ms"),
+                                    (("rtdetr",), "hf_rtdetr.py", r"    decoder +9\.26 ms"),
+                                    (("decoder",), "decoder.py", r"  layer 23 ")):
+            done = self.call("report", "--depth", "3", "--example", *words)
+            self.check_code(done, 0)
+            self.assertIn(program, done.stdout.splitlines()[0])
+            self.assertRegex(done.stdout, f"(?m)^{row}")
+            after = self.call("report", "--example", *words, "--depth", "3")
+            self.assertEqual((after.returncode, after.stdout), (0, done.stdout))
 
     def test_the_example_takes_the_place_of_a_folder(self):
-        self.assertIn("--example and DIR exclude each other", self.call("report", "--example", "x").stderr)
+        for words in (("x", "--example"), ("--example", "decoder", "x")):
+            done = self.call("report", *words)
+            self.check_code(done, 2)
+            self.assertIn("--example and DIR exclude each other", done.stderr)
         self.assertIn("DIR is required", self.call("report").stderr)
+
+    def test_an_unknown_example_is_wrong_use_and_the_names_are_listed(self):
+        done = self.call("report", "--example", "bert")
+        self.check_code(done, 2)
+        self.assertIn("bert is not rtdetr or decoder", done.stderr)
 
     def test_the_fit_needs_the_modules(self):
         self.assertIn("byte_fit", self.report(recorded("rtdetr_exact"), "--section", "modules", "--fit"))
@@ -303,7 +316,7 @@ class CutTraces(CommandLine):
     NAMES = ("gpu", "context", "stream", "thread", "domain", "category", "name", "path", "kernel_name", "config",
              "payload_schema", "metric_set")
     EVENTS = ("kernel", "memcpy", "memset", "launch", "sync", "alloc", "free", "event_record", "stream_wait",
-              "overhead", "range", "mark")
+              "overhead", "hold", "range", "mark")
 
     def copied(self, name="hf_rtdetr_trace", segments=1):
         """A copy of the recording in `segments` segments; each repeats the names."""

@@ -13,7 +13,7 @@ constexpr const char* kPythonFile = "rangefinder_torch.py";
 constexpr int kMaxLevels = 3;
 
 /// Places of share/rangefinder/`part`, in order.
-std::vector<fs::path> share_places(const char* part) {
+std::vector<fs::path> share_places(const std::string& part) {
   std::vector<fs::path> places;
   fs::path folder = program_folder();
   for (int level = 0; level < kMaxLevels; ++level) {
@@ -74,13 +74,14 @@ fs::path find_python_folder() {
                 listed(places) + "\n  Reinstall Rangefinder, or run without --torch-modules.");
 }
 
-fs::path find_example() {
-  const std::vector<fs::path> places = share_places("example");
+fs::path find_example(const std::string& name) {
+  const std::vector<fs::path> places = share_places("example/" + name);
   std::error_code ignored;
   for (const fs::path& place : places) {
     if (fs::is_directory(place, ignored)) return place;
   }
-  throw Missing("the example trace was not found. Searched:" + listed(places) + "\n  Reinstall Rangefinder.");
+  throw Missing("the example " + name + " was not found. Searched:" + listed(places) +
+                "\n  Reinstall Rangefinder.");
 }
 
 bool is_our_library(const std::string& path) {

@@ -10,6 +10,7 @@
 // launcher.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -35,8 +36,20 @@ inline constexpr const char* kMpiLibrary = "librangefinder_mpi.so";
 /// The PYTHONPATH folder for --torch-modules. Throws Missing.
 [[nodiscard]] std::filesystem::path find_python_folder();
 
-/// The recorded trace that comes with Rangefinder. Throws Missing.
-[[nodiscard]] std::filesystem::path find_example();
+/// A recorded trace that comes with Rangefinder; its folder is share/rangefinder/example/NAME.
+struct Example {
+  const char* name;
+  const char* about;  ///< one line of --help
+};
+
+/// The first is the default.
+inline constexpr std::array kExamples{
+    Example{"rtdetr", "Hugging Face's RT-DETR on an H100: the GPU waits for the host"},
+    Example{"decoder", "a decoder in a CUDA graph on an H100: what each layer reads"},
+};
+
+/// Folder of the example of that name. Throws Missing.
+[[nodiscard]] std::filesystem::path find_example(const std::string& name);
 
 /// True if `path` is the injection library of this or another installation of Rangefinder.
 [[nodiscard]] bool is_our_library(const std::string& path);

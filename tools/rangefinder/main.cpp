@@ -13,7 +13,7 @@ constexpr const char* kAbout =
 
 constexpr const char* kFooter =
     "Start with:\n"
-    "  rangefinder report --example                the table of a recorded program\n"
+    "  rangefinder report --example                the report of a recorded program\n"
     "  rangefinder doctor                          can this machine trace?\n"
     "  rangefinder run -- ./app --its options      trace a program\n"
     "  rangefinder report rangefinder-4711         show the trace\n"

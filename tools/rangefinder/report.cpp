@@ -48,7 +48,7 @@ struct ReportOptions {
   std::string split_by;  ///< folder of a sampled trace
   SelectionOptions selection;
   SectionView view;
-  bool example = false;  ///< read the trace that comes with Rangefinder
+  std::string example;  ///< read this trace that comes with Rangefinder
   bool wide = false, raw = false, json = false, csv = false, markdown = false, each = false;
   ReadOptions reading;
   ReadLimits limits;      ///< of `reading`
@@ -310,9 +310,9 @@ void check_total(ReportOptions& options, bool modules) {
 
 /// Checks that CLI11 cannot do.
 void complete(ReportOptions& options) {
-  if (options.example == !options.places.empty())
-    throw WrongUse(options.example ? "--example and DIR exclude each other" : "DIR is required");
-  if (options.example) options.places.push_back(find_example().string());
+  if (options.example.empty() == options.places.empty())
+    throw WrongUse(options.places.empty() ? "DIR is required" : "--example and DIR exclude each other");
+  if (!options.example.empty()) options.places.push_back(find_example(options.example).string());
   options.view.layers = options.section.empty();
   options.limits = options.reading.limits();
   if (!options.section.empty() && find_section(options.section) == nullptr) {
@@ -372,6 +372,17 @@ void add_selection(Verb& verb, ReportOptions& options) {
           "Sampled trace of the same program: exact bytes of graph launches are split over their nodes in "
           "its proportions")
       .type_name("TRACE");
+  verb.flag("--as-ranks", options.as_ranks,
+            "Merge several traces as the ranks of a job [if they are host=…/rank=…/pid=… below one folder]");
+  std::vector<Choice> examples;
+  for (const Example& one : kExamples) examples.push_back({one.name, one.about});
+  verb.option("--example", options.example,
+              std::string("Read a trace that comes with Rangefinder [") + kExamples.front().name + "]:")
+      .type_name("[NAME]")
+      .expected(0, 1)
+      .choices(examples)
+      .only_choices();
+  options.reading.add_to(verb);
 }
 
 }  // namespace
@@ -380,7 +391,7 @@ void add_report(CommandLine& line, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
   Verb verb = line.verb("report", "Show modules, kernels, findings and more of a trace");
   verb.usage("[OPTIONS] DIR...");
-  verb.usage("[OPTIONS] --example");
+  verb.usage("[OPTIONS] --example [NAME]");
   std::vector<Choice> sections;
   for (const SectionKind& kind : section_kinds())
     sections.push_back({std::string(kind.name), std::string(kind.about)});
@@ -393,11 +404,6 @@ void add_report(CommandLine& line, Action& action) {
       .choices(sections);
   verb.group("What is read");
   add_selection(verb, *options);
-  verb.flag("--as-ranks", options->as_ranks,
-            "Merge several traces as the ranks of a job [if they are host=…/rank=…/pid=… below one folder]");
-  verb.flag("--example", options->example,
-            "Read the trace that comes with Rangefinder: RT-DETR on an H200, with exact bytes");
-  options->reading.add_to(verb);
   verb.group("Rows");
   verb.option("--top", options->view.top, "Show the N heaviest rows").type_name("N").positive();
   verb.option("--sort", options->view.sort,
@@ -428,7 +434,8 @@ void add_report(CommandLine& line, Action& action) {
   verb.option("--html", options->html,
               "Write one HTML file that needs no network; for two traces it also shows their difference")
       .type_name("FILE");
-  verb.callback([options, &action] {
+  verb.callback([options, verb, &action] {
+    if (verb.count("--example") != 0 && options->example.empty()) options->example = kExamples.front().name;
     action = [options] {
       complete(*options);
       return report(*options);

@@ -13,7 +13,7 @@ constexpr const char* kAbout =
 
 constexpr const char* kFooter =
     "Start with:\n"
-    "  rangefinder report --example                the table of a recorded program\n"
+    "  rangefinder report --example                the report of a recorded program\n"
     "  rangefinder report rangefinder-4711         show a trace\n"
     "\nExit codes: 0 ok, 1 a check failed, 2 wrong use or nothing selected, 3 something is missing.\n";
 
