@@ -137,6 +137,14 @@ std::optional<Limiter> limiter_of(const Derived& derived) {
   return Limiter::latency;
 }
 
+/// True: the rate was above the peak, and is gone.
+bool drop_above_peak(std::optional<double>& rate, std::optional<double>& share) {
+  if (share.value_or(0) <= 1) return false;
+  rate.reset();
+  share.reset();
+  return true;
+}
+
 std::uint64_t rounded(double value) noexcept {
   return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0)));
 }
@@ -169,9 +177,15 @@ double exact_rate_ns(const PathTotals& row) noexcept {
 
 }  // namespace
 
+std::optional<double> RowBytes::dram_error() const noexcept {
+  if (!read_error || !write_error) return std::nullopt;
+  return *read_error + *write_error;
+}
+
 std::optional<double> RowBytes::error_pct() const noexcept {
-  if (source != Source::sampled || dram() == 0 || !read_error || !write_error) return std::nullopt;
-  return 100 * (*read_error + *write_error) / static_cast<double>(dram());
+  const std::optional<double> error = dram_error();
+  if (source != Source::sampled || dram() == 0 || !error) return std::nullopt;
+  return 100 * *error / static_cast<double>(dram());
 }
 
 bool RowBytes::comparable_with(std::uint64_t declared) const noexcept {
@@ -215,7 +229,7 @@ bool marks_carry_over(std::optional<std::uint64_t> carry_over, std::uint64_t dra
 }
 
 BoundedText bounded_text(std::uint64_t bytes, std::optional<double> bound, const char* reason) {
-  if (!bound || bytes == 0) return {bytes_text(bytes), ""};
+  if (!bound || *bound <= 0) return {bytes_text(bytes), ""};
   if (*bound > static_cast<double>(bytes)) return {kNoNumber, reason};
   return {bytes_text(bytes), error_text(100 * *bound / static_cast<double>(bytes))};
 }
@@ -250,10 +264,12 @@ RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks) {
   out.rate_ns = exact_rate_ns(row);
   out.counter_ns = static_cast<double>(counters.timed_ns);
   if (row.has_estimate) {
-    out.estimated = true;
     out.read = rounded(row.estimate.read);
     out.write = rounded(row.estimate.write);
     out.l2 = rounded(row.estimate.l2);
+  }
+  if (row.has_estimate && row.estimate.complete) {
+    out.estimated = true;
     out.read_error = estimate_error(row, row.estimate.read, row.estimate.read_variance);
     out.write_error = estimate_error(row, row.estimate.write, row.estimate.write_variance);
     out.l2_error = estimate_error(row, row.estimate.l2, row.estimate.l2_variance);
@@ -341,6 +357,12 @@ Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& pea
     }
   }
   out.l2_peak_share = l2_share(out.l2_bytes_per_s, metrics);
+  if (bytes.dram() == 0 && bytes.dram_error().value_or(0) > 0) out.dram_bytes_per_s.reset();
+  if (bytes.l2 == 0 && bytes.l2_error.value_or(0) > 0) out.l2_bytes_per_s.reset();
+  if (!out.dram_bytes_per_s) out.dram_peak_share.reset();
+  // Bytes or time of such a row are partly those of other work.
+  out.above_peak = drop_above_peak(out.dram_bytes_per_s, out.dram_peak_share);
+  out.above_peak |= drop_above_peak(out.l2_bytes_per_s, out.l2_peak_share);
   if (const auto operations = operations_of(metrics, peaks, row.missing_sets)) {
     out.compute_peak_share = operations->peak_share;
     out.flop_per_s = operations->total / operations->gpu_ns * 1e9;

@@ -50,6 +50,8 @@ struct RowBytes {
   [[nodiscard]] bool partial() const noexcept { return missing_launches != 0 && !estimated; }
   /// The bytes are a lower bound: time is missing and not estimated.
   [[nodiscard]] bool partly_sampled() const noexcept { return has_gaps() && !estimated; }
+  /// Of DRAM read plus written, in bytes; absent if unknown.
+  [[nodiscard]] std::optional<double> dram_error() const noexcept;
   /// Sampled: error of DRAM read plus written, in percent; absent if that is 0 or the errors are unknown.
   [[nodiscard]] std::optional<double> error_pct() const noexcept;
   /// False: carry-over alone may be more than `declared` bytes, so that measured / declared says nothing.
@@ -79,8 +81,8 @@ inline constexpr const char* kNoNumberRemark =
     "–: the error bound is above 100 % of the value. too short: too few samples overlap that work. "
     "inseparable: it "
     "always runs beside the same other work.\n";
-/// Decides for every table whether a value is shown. `bound`: of `bytes`, in bytes. An estimate of 0 is
-/// shown.
+/// Decides for every table whether a value is shown. `bound`: of `bytes`, in bytes. 0 is shown if
+/// it was measured, not if an error bound says that it is too small to tell.
 [[nodiscard]] BoundedText bounded_text(std::uint64_t bytes, std::optional<double> bound,
                                        const char* reason = kTooShort);
 
@@ -148,6 +150,7 @@ struct Derived {
   std::optional<double> flop_per_s, flop_per_dram_byte, compute_peak_share;
   std::optional<double> dram_amplification, l2_amplification;  ///< measured over declared bytes
   std::optional<Limiter> limiter;
+  bool above_peak = false;  ///< a rate is absent because it would exceed the GPU's peak
 };
 [[nodiscard]] Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& peaks,
                              const MetricsByName& metrics);

@@ -20,6 +20,11 @@ class IntervalUnion {
     until_ = end;
   }
   [[nodiscard]] std::uint64_t length() const noexcept { return length_; }
+  /// The length up to `end`, which is not before the start of an interval so far.
+  [[nodiscard]] std::uint64_t length_until(std::int64_t end) const noexcept {
+    if (end >= until_) return length_;
+    return length_ - std::min(length_, static_cast<std::uint64_t>(until_) - static_cast<std::uint64_t>(end));
+  }
 
  private:
   std::uint64_t length_ = 0;

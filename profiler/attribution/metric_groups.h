@@ -40,7 +40,7 @@ struct Spread {
 
 /// Estimated bytes of all launches of a path, from the measured ones.
 struct BytesEstimate {
-  bool complete = true;  ///< every group was measured at least once; else the rest is meaningless
+  bool complete = true;  ///< every group was measured at least once; else the bytes are a lower bound
   double read = 0, write = 0, l2 = 0;  ///< bytes
   /// Squared standard errors of the three.
   double read_variance = 0, write_variance = 0, l2_variance = 0;

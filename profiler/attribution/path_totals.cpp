@@ -399,8 +399,8 @@ void TotalsBuilder::add_rotation(const std::vector<std::uint32_t>& order,
     if (row.counters.launches == 0) continue;
     row.estimate = estimates[i];
     // Work outside exact windows is in no group.
-    row.has_estimate = estimates[i].complete && row.records_without_exact + row.nodes_without_bytes() == 0 &&
-                       row.counters.with_bytes < row.counters.launches;
+    row.estimate.complete &= row.records_without_exact + row.nodes_without_bytes() == 0;
+    row.has_estimate = row.counters.with_bytes < row.counters.launches;
     row.missing_sets = times.missing[i];
     row.unstable = differs(times.ns.data() + i * sets, sets, times.missing[i], groups_.used_sets());
   }

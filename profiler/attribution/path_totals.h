@@ -83,8 +83,8 @@ struct PathTotals {
   std::array<std::uint64_t, kCopyKinds> memcpy_bytes{};  ///< by CopyKind
 
   // If metric sets take turns.
-  bool has_estimate = false;       ///< some launches have no bytes, but every group was measured
-  BytesEstimate estimate;          ///< if so: for all launches
+  bool has_estimate = false;       ///< some launches have no bytes
+  BytesEstimate estimate;          ///< if so: for all launches; a parent's is the sum of its children's
   bool unstable = false;           ///< GPU time differs by more than kUnstable between sets
   std::uint64_t missing_sets = 0;  ///< bits by position in MetricGroups::sets(): sets that lack a group
 

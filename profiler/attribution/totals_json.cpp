@@ -21,8 +21,15 @@ std::optional<double> error_percent(std::optional<double> error, std::uint64_t b
   return to_decimals(100 * *error / static_cast<double>(bytes), 100);
 }
 
-void add_error(OrderedJson& out, const char* key, std::optional<double> error, std::uint64_t bytes) {
-  if (const auto percent = error_percent(error, bytes)) out[key] = *percent;
+/// Samples whose share is 0 with an error did not measure 0.
+bool is_known(std::uint64_t bytes, std::optional<double> error) {
+  return bytes != 0 || error.value_or(0) <= 0;
+}
+
+/// "l2_error_pct"; of 0 bytes "l2_error_bytes".
+void add_error(OrderedJson& out, const std::string& name, std::optional<double> error, std::uint64_t bytes) {
+  if (const auto percent = error_percent(error, bytes)) out[name + "_error_pct"] = *percent;
+  if (!is_known(bytes, error)) out[name + "_error_bytes"] = static_cast<std::uint64_t>(std::ceil(*error));
 }
 
 // Absent unless something was measured: an empty sum is not 0.
@@ -37,9 +44,9 @@ void add_bytes(OrderedJson& out, const RowBytes& bytes) {
   const bool exact = bytes.source == RowBytes::Source::exact;
   out["bytes_source"] = exact ? "exact" : bytes.split ? "split" : "sampled";
   if (const auto error = bytes.error_pct()) out["bytes_error_pct"] = to_decimals(*error, 100);
-  add_error(out, "dram_read_error_pct", bytes.read_error, bytes.read);
-  add_error(out, "dram_write_error_pct", bytes.write_error, bytes.write);
-  add_error(out, "l2_error_pct", bytes.l2_error, bytes.l2);
+  add_error(out, "dram_read", bytes.read_error, bytes.read);
+  add_error(out, "dram_write", bytes.write_error, bytes.write);
+  add_error(out, "l2", bytes.l2_error, bytes.l2);
   if (bytes.carry_over) out["carry_over_bytes"] = *bytes.carry_over;
   if (exact) {
     out["measured_launches"] = bytes.measured_launches;
@@ -147,9 +154,9 @@ LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContex
   if (derived.limiter) out.limiter = limiter_name(*derived.limiter);
   out.partial = row.counters.unmeasured != 0;
   if (bytes.source == RowBytes::Source::none) return out;
-  out.dram_read_bytes = bytes.read;
-  out.dram_write_bytes = bytes.write;
-  out.l2_bytes = bytes.l2;
+  if (is_known(bytes.read, bytes.read_error)) out.dram_read_bytes = bytes.read;
+  if (is_known(bytes.write, bytes.write_error)) out.dram_write_bytes = bytes.write;
+  if (is_known(bytes.l2, bytes.l2_error)) out.l2_bytes = bytes.l2;
   out.carry_over_bytes = bytes.carry_over;
   if (bytes.source == RowBytes::Source::sampled) {
     if (const auto error = bytes.error_pct()) out.bytes_error_pct = to_decimals(*error, 100);

@@ -108,7 +108,7 @@ def flat(row, prefix=""):
         if isinstance(value, dict):
             out |= flat(value, name + "_")
         elif isinstance(value, list):
-            out[name] = ", ".join(part if isinstance(part, str) else json.dumps(part) for part in value)
+            out[name] = ", ".join(part if isinstance(part, str) else json.dumps(part, separators=(",", ":"), ensure_ascii=False) for part in value)
         else:
             out[name] = value
     return out

@@ -23,7 +23,7 @@ class CaptureCheck(CommandLine):
     def test_exit_code_verdict_and_rows_agree(self):
         for name, code, more in (("hf_rtdetr_trace", 1, ()), ("case_starved_one", 1, ()), ("case_starved_pinned", 1, ()),
                                  ("graph_replay", 0, ()), ("decoder_sampled", 0, ()), ("decoder_sampled", 1, ("--all",)),
-                                 ("copy_storm", 1, ())):
+                                 ("copy_storm", 1, ("--iteration-range", "copy_storm"))):
             with self.subTest(name=name, more=more):
                 trace = self.checked(recorded(name), code, *more)
                 failed = [row for row in trace["capture_check"] if row["verdict"] == "fail"]

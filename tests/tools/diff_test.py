@@ -79,7 +79,7 @@ class Diff(CommandLine):
         (wall,) = (row for row in whole["iteration"] if row["quantity"] == "wall_ns")
         self.assertAlmostEqual(whole["ratios"]["iterations"], wall["a"] / wall["b"])
         self.assertAlmostEqual(whole["ratios"]["kernels"], 1, delta=0.02)
-        self.assertEqual(self.diff("copy_storm", "copy_storm")["ratios"],
+        self.assertEqual(self.diff("copy_storm", "copy_storm", "--iteration-range", "copy_storm")["ratios"],
                          {"iterations": 1, "text": "Iterations 1.00x as fast."})  # it has no kernel
         alone = self.make_trace(cli_case.TRACE[:2] + cli_case.TRACE[3:5], "without_iterations")
         self.assertNotIn("ratios", json.loads(self.call("diff", alone, alone, "--json").stdout))

@@ -50,6 +50,30 @@ class Overview(CommandLine):
         self.assertRegex(text, r"one iteration +100 us   median of 7 of iteration, longest 100 us, without 1 of warm-up\n")
         self.assertRegex(text, r"GPU idle +40.0 %   only copies ran 20.0 %, host launching 12.0 %, host code 8.0 %\n")
 
+    def test_a_saving_is_its_share_of_the_iteration_and_no_more(self):
+        for name in RECORDINGS:
+            report = self.report(recorded(name))
+            opening = report["opening"]
+            if "gpu_busy_share" not in opening:
+                continue
+            for finding in report["findings"]:
+                with self.subTest(name, finding=finding["title"]):
+                    if "saving_per_iteration_ns" in finding:
+                        self.assertLessEqual(finding["share"], 1)
+                        self.assertAlmostEqual(finding["saving_per_iteration_ns"] / opening["wall_ns"], finding["share"], 4)
+
+    def test_iterations_are_busy_for_their_wall_time_at_most_and_add_up(self):
+        for name in RECORDINGS:
+            report = self.report(recorded(name), "--section", "iterations")
+            rows = report["iterations"]
+            for row in rows:
+                with self.subTest(name, iteration=row["iteration"]):
+                    self.assertLessEqual(row["gpu_busy_ns"], row.get("wall_ns", row["gpu_busy_ns"]))
+            with self.subTest(name):
+                for module in self.report(recorded(name), "--section", "modules")["modules"]:
+                    if module["path"] == report.get("iteration_path") and "gpu_busy_ns" in module:
+                        self.assertEqual(sum(row["gpu_busy_ns"] for row in rows), module["gpu_busy_ns"])
+
     def test_what_keep_last_left_is_shown_beside_the_whole_run(self):
         end = json.loads((recorded("copy_storm") / "trace-00000.ndjson").read_text().splitlines()[-1])
         trace = self.make_trace([*iterations(8), {**end, "at": 9_000_000, "loss": {"lines_over_max_size": 120}}])

@@ -54,9 +54,10 @@ LayerRow row_of(const json& row) {
   out.calls = known_number(row, "calls");
   out.kernels = number(row, "kernels");
   out.gpu_ns = number(row, "gpu_ns");
-  out.dram_read_bytes = known_number(row, "dram_read_bytes");
-  out.dram_write_bytes = known_number(row, "dram_write_bytes");
-  out.l2_bytes = known_number(row, "l2_bytes");
+  // A 0 that has an error was not measured.
+  if (!row.contains("dram_read_error_bytes")) out.dram_read_bytes = known_number(row, "dram_read_bytes");
+  if (!row.contains("dram_write_error_bytes")) out.dram_write_bytes = known_number(row, "dram_write_bytes");
+  if (!row.contains("l2_error_bytes")) out.l2_bytes = known_number(row, "l2_bytes");
   out.carry_over_bytes = known_number(row, "carry_over_bytes");
   if (text(row, "bytes_source") == "sampled") {
     out.bytes_error_pct = real(row, "bytes_error_pct");

@@ -97,7 +97,8 @@ TEST_CASE("a value with an error bound above 100 % is shown as a dash and a reas
   CHECK(text(1'000, 1'000.0) == "1.00 kB; 100 %");
   CHECK(text(1'000, 1'001.0) == "–; too short");
   CHECK(text(1'000, std::nullopt) == "1.00 kB; ");
-  CHECK(text(0, 1'000.0) == "0 B; ");
+  CHECK(text(0, 1'000.0) == "–; too short");
+  CHECK(text(0, 0.0) == "0 B; ");
   CHECK(bounded_text(1'000, 1'001.0, "another reason").error == "another reason");
 }
 

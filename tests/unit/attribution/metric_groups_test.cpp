@@ -109,20 +109,23 @@ TEST_CASE("the error of a group measured once is its whole value") {
   CHECK(row.estimate.read_variance == Approx(4 * 100 * 0.5));
 }
 
-TEST_CASE("a group never measured with bytes removes the estimate of all ancestors, and its set is missing") {
+TEST_CASE(
+    "a group never measured with bytes makes the estimates of all ancestors lower bounds, and its set is "
+    "missing") {
   TotalsBuilder totals =
       tree_with_sets(with_bytes(2, 100, 10), with_values(2, 100, {5, 50}), with_values(3, 100, {5, 50}));
   ExactRecord other_shape = with_values(2, 100, {5, 50});
 
-  CHECK_FALSE(row_of(totals, 3).has_estimate);
+  CHECK_FALSE(row_of(totals, 3).estimate.complete);
   CHECK(row_of(totals, 3).missing_sets == 1);  // the first set, "bytes"
-  CHECK_FALSE(row_of(totals, 1).has_estimate);
+  CHECK_FALSE(row_of(totals, 1).estimate.complete);
+  CHECK(row_of(totals, 1).estimate.read == row_of(totals, 2).estimate.read);
   CHECK(row_of(totals, 1).missing_sets == 1);
-  CHECK(row_of(totals, 2).has_estimate);
+  CHECK(row_of(totals, 2).estimate.complete);
 
   other_shape.grid = {9, 1, 1};  // another group of the same kernel
   totals.add(other_shape);
-  CHECK_FALSE(row_of(totals, 2).has_estimate);
+  CHECK_FALSE(row_of(totals, 2).estimate.complete);
 }
 
 TEST_CASE("records of measured launches do not change the estimate") {
@@ -134,11 +137,12 @@ TEST_CASE("records of measured launches do not change the estimate") {
   CHECK(row_of(totals, 2).estimate.read == Approx(20));
 }
 
-TEST_CASE("with kernels outside exact windows there is no estimate: they are in no group") {
+TEST_CASE("with kernels outside exact windows the estimate is a lower bound: they are in no group") {
   const TotalsBuilder totals =
       tree_with_sets(with_bytes(2, 100, 10), with_values(2, 100, {5, 50}), kernel(2, 0, 10));
 
-  CHECK_FALSE(row_of(totals, 2).has_estimate);
+  CHECK(row_of(totals, 2).has_estimate);
+  CHECK_FALSE(row_of(totals, 2).estimate.complete);
 }
 
 TEST_CASE("a path whose GPU time differs by more than a tenth between sets is unstable") {

@@ -18,13 +18,15 @@ constexpr std::uint32_t kMaxPaths = 1U << 22U;
 void FindingFacts::add(const SelectedRows& rows) {
   names_ = &rows.names();
   add_lines(rows);
-  if (others_.iterations != nullptr) others_.iterations->begin_chunk(rows);
+  iteration_log.begin_chunk(rows);
   kernels.add(rows);
-  if (others_.idle != nullptr) others_.idle->begin_chunk(rows);
+  if (idle_ != nullptr) idle_->begin_chunk(rows);
   rows.calls(kColumns, [&](const auto& call) { add_call(call, rows.names().holds); });
-  rows.ranges(Column::range_times | Column::range_path, [this](const RangeRecord& range, bool begins) {
+  constexpr Columns kRanges = Column::range_times | Column::range_path | Column::range_thread;
+  rows.ranges(kRanges, [this](const RangeRecord& range, bool begins) {
+    coverage.add_range(range.thread);
     add_use(range.path, range.end_ns == kNoTime ? INT64_MAX : range.end_ns);
-    if (begins && others_.iterations != nullptr) others_.iterations->add_range(range);
+    if (begins) iteration_log.add_range(range);
   });
   rows.work(kColumns, [this](const auto& record, bool begins) { add_row(record, begins); });
   launched_.release_until(rows.later_work_ns(), [this](const WorkEvent& event) { add_work(event); });
@@ -41,7 +43,7 @@ void FindingFacts::add_lines(const SelectedRows& rows) {
 template <typename Record>
 void FindingFacts::add_row(const Record& record, bool begins) {
   if (is_timed(record.work)) add_use(record.work.path, record.work.start_ns);
-  if (others_.iterations != nullptr) others_.iterations->add_work(record, begins);
+  iteration_log.add_work(record, begins);
   if constexpr (!is_graph_record<Record>) {
     if (begins) launched_.add(record, [this](const WorkEvent& event) { add_work(event); });
   }
@@ -55,8 +57,8 @@ void FindingFacts::add_use(std::uint32_t path, TimeNs ns) {
 
 template <typename Call>
 void FindingFacts::add_call(const Call& call, const Holds& holds) {
-  if (others_.idle != nullptr) others_.idle->add_call(call);
-  if (others_.iterations != nullptr) others_.iterations->add_call(call);
+  if (idle_ != nullptr) idle_->add_call(call);
+  iteration_log.add_call(call);
   captures.add(call);
   if constexpr (requires { launched_.add(call, holds); }) launched_.add(call, holds);
   if constexpr (requires { log.add(call, holds); }) log.add(call, holds);
@@ -75,16 +77,19 @@ void FindingFacts::add_work(const WorkEvent& event) {
   kernels.add(event);
   gaps.work(event, names_->holds);
   log.add(event);
-  if (others_.idle != nullptr) others_.idle->add(event);
+  if (idle_ != nullptr) idle_->add(event);
   const KernelSort sort = event.kind == WorkKind::kernel ? sorts_.of(event.name, *names_) : KernelSort::other;
   elementwise.add(event, sort, *names_);
   attention.add(event, sort);
   short_nodes.add(event);
+  if (sort == KernelSort::communication) communicating.emplace(event.work.context, event.work.stream);
   concurrent.add(event);
+  coverage.add(event, *names_);
   if (names_->event_waits) waits_.add(event);
 }
 
 void FindingFacts::finish() {
+  iteration_log.finish();
   launched_.finish([this](const WorkEvent& event) { add_work(event); });
   elementwise.finish();
   short_nodes.finish();

@@ -12,11 +12,14 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tools/analysis/findings/call_log.h"
 #include "tools/analysis/findings/capture_calls.h"
+#include "tools/analysis/findings/coverage.h"
 #include "tools/analysis/findings/kernel_facts.h"
 #include "tools/analysis/findings/work_patterns.h"
 #include "tools/analysis/model/launched_work.h"
@@ -31,17 +34,15 @@ namespace rangefinder {
 
 class FindingFacts {
  public:
-  static constexpr Columns kColumns = LaunchedWork::kColumns | Column::launch_path | Column::allocs |
-                                      Column::events | Column::captures | Column::range_times |
-                                      Column::range_thread | Column::range_path;
+  static constexpr Columns kColumns = LaunchedWork::kColumns | IterationLog::kColumns | Column::launch_path |
+                                      Column::allocs | Column::events | Column::captures |
+                                      Column::range_times | Column::range_thread | Column::range_path;
 
-  /// Other folds of the same rows, which are read once for all. nullptr: none.
-  struct Others {
-    IdleCauses* idle = nullptr;
-    IterationLog* iterations = nullptr;
-  };
-  /// `iterations` must outlive this.
-  FindingFacts(const Iterations& iterations, const Others& others) : log(iterations), others_(others) {}
+  /// `iterations` and `idle` must outlive this. `idle`: reads the same rows; nullptr: nobody wants it.
+  explicit FindingFacts(const Iterations& iterations, IdleCauses* idle = nullptr)
+      : log(iterations), idle_(idle) {
+    iteration_log.begin(iterations);
+  }
   /// The trace has been read once before, so that its names are complete.
   void add(const SelectedRows& rows);
   /// Call it once, after the last chunk.
@@ -56,8 +57,10 @@ class FindingFacts {
   KernelFacts kernels;
   GpuGaps gaps;
   CallLog log;
+  IterationLog iteration_log;
   CaptureCalls captures;
   std::vector<StreamWait> stream_waits;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> communicating;  ///< streams (context, stream) with NCCL
   /// By thread: what of its ranges and calls is in the long gaps that its launches ended. Of launches only
   /// those that took long.
   std::unordered_map<std::uint32_t, HostTimeline> host_threads;
@@ -65,6 +68,7 @@ class FindingFacts {
   AttentionProducts attention;
   ShortNodes short_nodes;
   ConcurrentKernels concurrent;
+  CoverageFacts coverage;
   /// By path: the latest end of a range, and start of work; INT64_MIN: none.
   std::vector<TimeNs> last_use_ns;
   bool any_sync = false, any_alloc = false, any_event = false;
@@ -80,7 +84,7 @@ class FindingFacts {
   void add_work(const WorkEvent& event);
   void add_use(std::uint32_t path, TimeNs ns);
 
-  Others others_;
+  IdleCauses* idle_;
   const TraceNames* names_ = nullptr;  // up to the latest chunk
   KernelSorts sorts_;
   LaunchedWork launched_;

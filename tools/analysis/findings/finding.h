@@ -28,23 +28,30 @@ struct Evidence {
   Unit unit = Unit::text;
 };
 
+/// Of a finding about several modules: one of them.
+struct FindingPart {
+  std::string where;     ///< module, `*` for numbers; empty: outside of any range
+  std::uint64_t ns = 0;  ///< its part of the saving
+};
+
 /// A rule reports its most valuable findings only.
 inline constexpr std::size_t kMaxFindings = 3;
 
 struct Finding {
   std::string id = {};      ///< of the rule, as in "launch_bound"
-  std::string where = {};   ///< module, `*` for numbers; empty: the whole program
+  std::string where = {};   ///< module, `*` for numbers; of several the path above; empty: the whole program
   std::uint64_t of_ns = 0;  ///< the time that the finding is about; no saving exceeds it
   /// Potential saving: upper bound of what a fix saves over the analysed time. Absent: the trace cannot show
   /// it.
   std::optional<std::uint64_t> saving_ns = {};
   /// Follows the module: "moves 2.9x its declared bytes". Without one: a whole clause.
   std::string effect = {};
-  std::string kernel = {};              ///< of a rule about one kernel
-  std::string why = {};                 ///< two sentences, the deciding number first
-  std::vector<Evidence> evidence = {};  ///< never empty
-  std::string next_step = {};           ///< one sentence without a full stop
-  std::string code = {};                ///< a line of code for it; empty: there is none
+  std::vector<FindingPart> modules = {};  ///< if one fix mends several: largest first
+  std::string kernel = {};                ///< of a rule about one kernel
+  std::string why = {};                   ///< two sentences, the deciding number first
+  std::vector<Evidence> evidence = {};    ///< never empty
+  std::string next_step = {};             ///< one sentence without a full stop
+  std::string code = {};                  ///< a line of code for it; empty: there is none
 
   // FindingRules sets these; a rule that has neither saving_ns nor of_ns sets its severity.
   std::string title = {};  ///< a complete statement: module, effect, saving; without a full stop

@@ -194,6 +194,32 @@ std::string numbers_folded(std::string_view path_text) {
   }
 }
 
+namespace {
+
+/// "a/b" of "a/b/c" and "a/b/d".
+std::string shared_path(const std::string& a, const std::string& b) {
+  std::size_t at = 0, slash = 0;
+  for (; at < a.size() && at < b.size() && a[at] == b[at]; ++at) {
+    if (a[at] == '/') slash = at;
+  }
+  const bool whole = (at == a.size() || a[at] == '/') && (at == b.size() || b[at] == '/');
+  return a.substr(0, whole ? at : slash);
+}
+
+}  // namespace
+
+void set_modules(const FindingContext& context, const std::map<std::string, std::uint64_t>& ns,
+                 Finding& finding) {
+  finding.where = ns.empty() ? "" : ns.begin()->first;
+  for (const auto& [module, of_module] : ns) {
+    finding.where = shared_path(finding.where, module);
+    finding.modules.push_back({module, context.of_analysed(of_module)});
+  }
+  std::stable_sort(finding.modules.begin(), finding.modules.end(),
+                   [](const FindingPart& a, const FindingPart& b) { return a.ns > b.ns; });
+  if (finding.modules.size() < 2) finding.modules.clear();
+}
+
 void keep_most_valuable(std::vector<Finding>& findings) {
   std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return a.saving_ns.value_or(0) > b.saving_ns.value_or(0);

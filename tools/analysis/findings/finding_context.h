@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -32,11 +33,14 @@ namespace rangefinder {
 
 class FindingFacts;
 
-/// The program's loop, from three iterations on. Excludes the first iteration, which warms up.
+/// The program's loop, from three iterations on: those that IterationLog counts, without the warm-up.
 struct Loop {
   std::string path;                         ///< of the range that marks an iteration; empty: none does
   std::uint64_t count = 0;                  ///< analysed iterations
-  TimeNs start_ns = 0, end_ns = 0;          ///< from the first of these to the end of the last
+  std::uint64_t all = 0;                    ///< with those of the warm-up
+  std::uint64_t wall_ns = 0;                ///< of the analysed ones, summed
+  double median_ns = 0;                     ///< of their wall times
+  TimeNs start_ns = 0, end_ns = 0;          ///< from the first of these to the end of the last one's work
   std::uint32_t thread = 0;                 ///< that runs them
   std::unordered_set<std::uint32_t> paths;  ///< of the range and all below it; of a graph: of its nodes
 
@@ -62,8 +66,7 @@ struct FindingContext {
   std::unordered_set<std::uint32_t> paths = {};
   /// False: exact windows serialise launches and add time of their own between them.
   bool host_times_valid = true;
-  /// The analysed time: the loop without time in which the profiler held its thread, else from the first to
-  /// the last GPU work.
+  /// The analysed time: the wall time of the loop's iterations, else from the first to the last GPU work.
   std::uint64_t span_ns = 0;
   /// Mean cost of recording a launch, for the launching thread. Absent: the trace does not have it.
   std::optional<std::uint64_t> launch_cost_ns = {};
@@ -93,10 +96,23 @@ struct FindingContext {
   [[nodiscard]] std::uint64_t of_analysed(std::uint64_t sum) const noexcept {
     if (outside || !loop.found()) return sum;
     return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(loop.count) /
-                                      static_cast<double>(loop.count + 1));
+                                      static_cast<double>(loop.all));
+  }
+  /// A sum over the analysed iterations as an amount of the median iteration: the same share of it.
+  [[nodiscard]] std::uint64_t of_iteration(std::uint64_t ns) const {
+    const double share =
+        static_cast<double>(ns) / static_cast<double>(std::max<std::uint64_t>(1, loop.wall_ns));
+    return host_times_valid ? static_cast<std::uint64_t>(std::llround(share * loop.median_ns))
+                            : ns / loop.count;
   }
   /// "12 ms" of 24 ms in two iterations: a sum over the analysed iterations, per iteration if there are any.
   [[nodiscard]] std::string each_text(std::uint64_t ns) const;
+  /// A count over `times` iterations, per iteration, rounded, at least 1; the count itself without a
+  /// loop.
+  [[nodiscard]] std::uint64_t each_count(std::uint64_t sum, std::uint64_t times) const {
+    if (!loop.found() || outside) return sum;
+    return std::max<std::uint64_t>(1, (sum + times / 2) / times);
+  }
   /// " an iteration"; empty without a loop.
   [[nodiscard]] std::string per() const { return loop.found() && !outside ? " an iteration" : ""; }
 
@@ -164,6 +180,10 @@ void add_measured(Finding& finding, const NamedValues& values, std::initializer_
 
 /// "layers/12" ─▶ "layers/*", "layer 12" ─▶ "layer *": modules that differ only in a number are one finding.
 [[nodiscard]] std::string numbers_folded(std::string_view path_text);
+
+/// One fix mends all of these modules: sets `where` and `modules`. `ns`: by module, over all iterations.
+void set_modules(const FindingContext& context, const std::map<std::string, std::uint64_t>& ns,
+                 Finding& finding);
 
 /// Keeps the findings with the largest savings, at most kMaxFindings, the largest first.
 void keep_most_valuable(std::vector<Finding>& findings);

@@ -9,6 +9,7 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/finding_context.h"
+#include "tools/analysis/queries/duration_histogram.h"
 
 namespace rangefinder {
 namespace {
@@ -28,41 +29,43 @@ std::unordered_set<std::uint32_t> paths_of_loop(const TraceTotals& trace, const 
   return out;
 }
 
-Loop loop_of_ranges(const TraceTotals& trace, const Iterations& iterations) {
-  Loop loop;
-  loop.path = iterations.path;
-  loop.start_ns = iterations.instances[1].start_ns;
-  loop.end_ns = loop.start_ns;
-  for (const Iteration& iteration : iterations.instances)
-    loop.end_ns = std::max(loop.end_ns, iteration.end_ns);
-  loop.paths = paths_of_loop(trace, iterations);
-  return loop;
-}
-
-/// Replays of one graph. The host launches them ahead, so their time is that of the GPU.
-Loop loop_of_graph(const KernelFacts& kernels, const Iterations& iterations) {
-  Loop loop;
-  TimeNs start_ns = 0;
+/// Of a loop without ranges: the paths of its graph's nodes, or of all kernels from its first iteration on.
+std::unordered_set<std::uint32_t> paths_of_work(const KernelFacts& kernels, const Iterations& loop,
+                                                TimeNs start_ns) {
+  std::unordered_set<std::uint32_t> out;
   for (const KernelPlace& place : kernels.places()) {
-    if (place.graph == 0 || iterations.path != "graph " + std::to_string(place.graph)) continue;
-    start_ns = loop.paths.empty() ? place.first_ns : std::min(start_ns, place.first_ns);
-    loop.end_ns = std::max(loop.end_ns, place.last_end_ns);
-    loop.paths.insert(place.path);
+    if (loop.rule == IterationRule::kernels && place.last_end_ns >= start_ns) out.insert(place.path);
+    if (place.graph != 0 && loop.path == "graph " + std::to_string(place.graph)) out.insert(place.path);
   }
-  const std::uint64_t all_ns = elapsed_ns(start_ns, loop.end_ns);
-  loop.start_ns = start_ns + static_cast<TimeNs>(all_ns / iterations.instances.size());
-  return loop;
+  return out;
 }
 
-Loop find_loop(const TraceTotals& trace, const KernelFacts& kernels, const Iterations& iterations) {
+/// Of the iterations that IterationLog counts.
+Loop find_loop(const TraceTotals& trace, const KernelFacts& kernels, const IterationLog& log) {
+  const Iterations& iterations = log.iterations();
+  if (log.seen().size() < kMinIterations) return {};
+  const bool by_range = iterations.by_range();
   Loop loop;
-  const bool of_graph = iterations.rule == IterationRule::graph;
-  if (iterations.instances.size() < kMinIterations || (!of_graph && !iterations.by_range())) return loop;
-  loop = of_graph ? loop_of_graph(kernels, iterations) : loop_of_ranges(trace, iterations);
-  if (loop.paths.empty()) return Loop{};
-  loop.count = iterations.instances.size() - 1;
-  loop.thread = iterations.instances[1].thread;
-  return loop;
+  std::vector<double> walls;
+  for (const std::size_t i : log.seen()) {
+    const IterationTotals& row = log.rows()[i];
+    if (!log.counts(i) || row.wall_ns.value_or(0) == 0) continue;
+    const Iteration& of = iterations.instances[i];
+    if (walls.empty()) loop.start_ns = of.start_ns;
+    loop.end_ns =
+        std::max({loop.end_ns, of.end_ns, row.last_gpu_ns == kNoTime ? of.end_ns : row.last_gpu_ns});
+    loop.thread = of.thread;
+    loop.wall_ns += *row.wall_ns;
+    walls.push_back(static_cast<double>(*row.wall_ns));
+  }
+  if (walls.size() + 1 < kMinIterations) return {};
+  loop.count = walls.size();
+  loop.all = log.seen().size();
+  loop.median_ns = median_of(walls);
+  if (by_range) loop.path = iterations.path;
+  loop.paths =
+      by_range ? paths_of_loop(trace, iterations) : paths_of_work(kernels, iterations, loop.start_ns);
+  return loop.paths.empty() ? Loop{} : loop;
 }
 
 /// Paths of the loop whose kernels all ran before its second iteration are set-up too.
@@ -85,18 +88,31 @@ void add_beside(const Loop& loop, const KernelFacts& kernels, std::unordered_set
   }
 }
 
+std::unordered_set<std::uint32_t> all_paths(const TraceTotals& trace) {
+  std::unordered_set<std::uint32_t> out{0};
+  for (const auto& [id, path] : trace.paths) out.insert(id);
+  return out;
+}
+
 /// Without a loop: the ranges that were opened at least kMinIterations times, those below them, and nodes of
 /// graphs. If there are none, all.
 std::unordered_set<std::uint32_t> repeated_paths(const TraceTotals& trace, const KernelFacts& kernels) {
   std::unordered_set<std::uint32_t> out, all{0};
-  std::unordered_map<std::uint32_t, std::uint64_t> calls;
+  std::unordered_map<std::uint32_t, std::uint64_t> calls, most_below;  // by path; of the paths below it
   for (const PathTotals& row : trace.totals.paths()) calls[row.path] = row.path == 0 ? 0 : row.calls;
   std::vector<std::uint32_t> ids;
   for (const auto& [id, path] : trace.paths) ids.push_back(id);
   std::sort(ids.begin(), ids.end());  // parents first
   for (const std::uint32_t id : ids) {
+    std::uint64_t& most = most_below[trace.parent_of(id)];
+    most = std::max(most, calls[id]);
+  }
+  for (const std::uint32_t id : ids) {
     all.insert(id);
-    const bool repeats = calls[id] >= kMinIterations || out.count(trace.parent_of(id)) != 0;
+    const std::uint32_t parent = trace.parent_of(id);
+    // What was opened once beside others that repeat is set-up.
+    const bool below = out.count(parent) != 0 && (calls[id] > 1 || most_below[parent] <= 1);
+    const bool repeats = calls[id] >= kMinIterations || below;
     if (repeats) out.insert(id);
   }
   for (const KernelPlace& place : kernels.places()) {
@@ -166,6 +182,9 @@ void complete(const FindingContext& context, Finding& finding) {
   finding.outside = context.outside;
   if (!context.outside) finding.of_ns = std::min(finding.of_ns, compared.ns);
   if (finding.saving_ns) finding.saving_ns = std::min(*finding.saving_ns, finding.of_ns);
+  // Kernels that overlap, or wait for the one before them, last longer than the GPU is busy.
+  if (finding.saving_ns && !rule.of_host())
+    finding.saving_ns = std::min(*finding.saving_ns, context.input.trace.totals.gpu_busy_ns());
   const std::uint64_t ns = finding.saving_ns.value_or(finding.of_ns);
   if (ns != 0 && compared.ns != 0 && !context.outside) {
     finding.share = static_cast<double>(ns) / static_cast<double>(compared.ns);
@@ -175,7 +194,7 @@ void complete(const FindingContext& context, Finding& finding) {
   }
   if (context.outside) finding.severity = Severity::info;
   if (finding.saving_ns && context.loop.found() && !context.outside)
-    finding.saving_each_ns = *finding.saving_ns / context.loop.count;
+    finding.saving_each_ns = context.of_iteration(*finding.saving_ns);
   finding.title = title_of(finding, compared, finding.saving_ns.has_value());
 }
 
@@ -252,7 +271,7 @@ void rank_findings(std::vector<Finding>& findings) {
 constinit const Columns FindingRules::kColumns = FindingFacts::kColumns;
 
 FindingRules::FindingRules(const Iterations& iterations)
-    : FindingRules(iterations, std::make_unique<FindingFacts>(iterations, FindingFacts::Others())) {}
+    : FindingRules(iterations, std::make_unique<FindingFacts>(iterations)) {}
 FindingRules::FindingRules(const Iterations& iterations, std::unique_ptr<FindingFacts> facts)
     : iterations_(iterations), facts_(std::move(facts)) {}
 FindingRules::~FindingRules() = default;
@@ -272,8 +291,14 @@ FindingContext FindingRules::context(const SectionInput& input) {
   const TraceTotals& trace = input.trace;
   facts_->kernels.evaluate(trace, input.values.context().peaks);
   FindingContext out{input, facts_->kernels, facts_->gaps, facts_->log, *facts_, iterations_};
-  out.loop = find_loop(trace, facts_->kernels, iterations_);
-  out.paths = out.loop.found() ? out.loop.paths : repeated_paths(trace, facts_->kernels);
+  out.loop = find_loop(trace, facts_->kernels, facts_->iteration_log);
+  if (out.loop.found()) {
+    out.paths = out.loop.paths;
+  } else {
+    out.paths = facts_->coverage.result(trace, iterations_, facts_->kernels).low()
+                    ? all_paths(trace)
+                    : repeated_paths(trace, facts_->kernels);
+  }
   out.host_times_valid = !facts_->kernels.any_exact();
   out.launch_cost_ns = launch_cost_ns(trace.end);
   const auto [first, last] = trace.totals.gpu_span();
@@ -281,9 +306,7 @@ FindingContext FindingRules::context(const SectionInput& input) {
   if (const Loop& loop = out.loop; loop.found()) {
     drop_first(loop, facts_->kernels, out.paths);
     add_beside(loop, facts_->kernels, out.paths);
-    const std::uint64_t gap_ns = trace.holds.gap_ns(loop.start_ns, loop.end_ns);
-    const std::uint64_t net_ns = trace.holds.net_ns(loop.thread, loop.start_ns, loop.end_ns);
-    out.span_ns = net_ns - std::min(net_ns, gap_ns);
+    out.span_ns = loop.wall_ns;
   }
   out.set_scope();
   return out;

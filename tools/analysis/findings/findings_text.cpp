@@ -74,6 +74,13 @@ std::string overview(const std::vector<Finding>& findings, const TextStyle& styl
   return out;
 }
 
+/// 0 to 1.
+double part_of_saving(const Finding& finding, const FindingPart& part) {
+  std::uint64_t all = 0;
+  for (const FindingPart& one : finding.modules) all += one.ns;
+  return static_cast<double>(part.ns) / static_cast<double>(std::max<std::uint64_t>(1, all));
+}
+
 /// What a rule is called, and how sure it is.
 std::string rule_text(const Finding& finding) {
   return "[" + finding.id + (finding.experimental ? ", experimental: no recorded run has shown it" : "") +
@@ -85,6 +92,19 @@ std::string also_text(const Finding& finding) {
     if (one.key == "also") return " The same cause shows as " + std::get<std::string>(one.value) + ".";
   }
   return "";
+}
+
+/// "In 73 modules: a/b 36 %, …": their parts of the saving; empty if it is about one module.
+std::string modules_text(const Finding& finding) {
+  constexpr std::size_t kShown = 5;
+  if (finding.modules.empty()) return "";
+  std::string out = "In " + count_text(finding.modules.size()) + " modules: ";
+  for (std::size_t i = 0; i < std::min(kShown, finding.modules.size()); ++i) {
+    const FindingPart& part = finding.modules[i];
+    out += (i == 0 ? "`" : ", `") + (part.where.empty() ? "(outside of any range)" : part.where) + "` " +
+           percent_text(part_of_saving(finding, part));
+  }
+  return out + (finding.modules.size() > kShown ? ", …" : ".");
 }
 
 }  // namespace
@@ -100,6 +120,8 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
     nlohmann::ordered_json object{
         {"id", finding.id}, {"severity", severity_name(finding.severity)}, {"title", finding.title}};
     if (!finding.where.empty()) object["where"] = finding.where;
+    for (const FindingPart& part : finding.modules)
+      object["modules"].push_back({{"where", part.where}, {"share", part_of_saving(finding, part)}});
     if (!finding.kernel.empty()) object["kernel"] = finding.kernel;
     if (finding.saving_ns) object["prize_ns"] = *finding.saving_ns;
     if (finding.saving_each_ns) object["saving_per_iteration_ns"] = *finding.saving_each_ns;
@@ -126,6 +148,7 @@ std::string findings_text(const std::vector<Finding>& findings, const TextStyle&
     const std::string title = std::to_string(++number) + ". " + printable(finding.title);
     out += "\n" + bold + wrapped_text(title, style.width, "   ").substr(3) + plain;
     out += wrapped_text(printable(finding.why + also_text(finding)), style.width, "   ");
+    if (!finding.modules.empty()) out += wrapped_text(printable(modules_text(finding)), style.width, "   ");
     out += wrapped_text("Next: " + finding.next_step + ".", style.width, "   ");
     if (!finding.code.empty()) out += "      " + finding.code + "\n";
     out += "   " + rule_text(finding) + "\n";

@@ -92,10 +92,12 @@ void AttentionProducts::add(const WorkEvent& event, KernelSort sort) {
   Progress& stream = streams_[stream_key(event.work)];
   if (sort == KernelSort::matrix_product) {
     if (stream.softmax && stream.path == event.work.path) {
-      sums_[stream.path] += {1, 0, stream.between_ns, stream.between_ns, stream.between_l2};
+      const std::uint64_t total_ns = stream.product_ns + stream.between_ns + event.duration();
+      sums_[stream.path] += {1, 0, total_ns, stream.between_ns, stream.between_l2};
     }
     stream = {};
     stream.product = true;
+    stream.product_ns = event.duration();
     stream.path = event.work.path;
     return;
   }

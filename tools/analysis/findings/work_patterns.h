@@ -90,7 +90,7 @@ class AttentionProducts {
   struct Progress {
     bool product = false, softmax = false;
     std::uint32_t path = 0, kernels = 0;  // of the product; since the latest match
-    std::uint64_t between_ns = 0, between_l2 = 0;
+    std::uint64_t product_ns = 0, between_ns = 0, between_l2 = 0;
   };
 
   RecentMap<std::uint64_t, Progress, 16> streams_;  // by context and stream

@@ -10,6 +10,7 @@
 
 #include "profiler/base/duration.h"
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/alike.h"
 #include "tools/analysis/model/iteration_names.h"
 #include "tools/analysis/model/line_parts.h"
 #include "tools/analysis/model/no_match.h"
@@ -101,16 +102,39 @@ Iterations IterationFinder::result() {
     std::sort(out.instances.begin(), out.instances.end(),
               [](const Iteration& a, const Iteration& b) { return a.start_ns < b.start_ns; });
   }
-  const bool weak = out.instances.size() < kMinRepeated || chosen->second.copies ||
-                    (out.rule == IterationRule::outermost && !covers_enough(chosen->second));
-  if (!glob_.empty() && out.path.empty()) throw NoMatch(no_path_text("--iteration-range", glob_, levels_));
-  if (glob_.empty() && weak) use_repeated_work(out);
-  for (const Iteration& one : out.instances) {
-    out.ends_.push_back(out.ends_.empty() ? one.end_ns : std::max(out.ends_.back(), one.end_ns));
-  }
   out.range_starts_ = std::move(starts_);
   out.graph_launches_ = std::move(graph_launches_);
+  out.set_ends();
+  if (!glob_.empty()) {
+    if (out.path.empty()) throw NoMatch(no_path_text("--iteration-range", glob_, levels_));
+    return out;
+  }
+  if (!describe_run(out)) out.clear();
+  const bool weak = out.instances.size() < kMinRepeated || chosen->second.copies ||
+                    (out.rule == IterationRule::outermost && !covers_enough(chosen->second));
+  if (weak) use_repeated_work(out);
+  out.set_ends();
   return out;
+}
+
+/// The same work again and again, and not a small part of what ran: a program whose model was compiled runs
+/// its ranges only before that.
+bool IterationFinder::describe_run(const Iterations& iterations) const {
+  if (iterations.instances.size() < kMinRepeated) return true;
+  std::vector<IterationWork> works;
+  std::uint64_t in_ns = 0, all_ns = 0;
+  work_.each([&](const GpuWork& work, std::uint32_t what, std::uint64_t ns) {
+    all_ns += ns;
+    const std::size_t iteration = iterations.of(work);
+    if (iteration == Iterations::kNone) return;
+    in_ns += ns;
+    works.push_back({iteration, what, ns});
+  });
+  const auto part = [](std::uint64_t ns, std::uint64_t of) {
+    return static_cast<double>(ns) / static_cast<double>(std::max<std::uint64_t>(1, of));
+  };
+  const bool covered = part(work_.outside_ns(), work_.gpu_ns()) <= 1 - kMinCoverage;
+  return (covered || part(in_ns, all_ns) >= kMinCoverage) && are_alike(works, iterations.instances.size());
 }
 
 void IterationFinder::add(const RangeRecord& range) {
@@ -212,11 +236,25 @@ void IterationFinder::use_repeated_work(Iterations& out) {
                    : "every " + counted_text(found.period, "kernel", "kernels");
   out.paths.clear();
   out.instances.clear();
+  out.gpu_end_ns_ = found.end_ns;
   for (const RepeatedStart& start : found.starts) {
     if (!out.instances.empty()) out.instances.back().end_ns = start.host_ns;
-    out.instances.push_back({start.host_ns, std::max(start.host_ns, found.host_end_ns), start.thread, 0});
+    out.instances.push_back({start.host_ns, std::max(start.host_ns, found.end_ns), start.thread, 0});
     out.gpu_starts_.push_back(start.gpu_ns);
   }
+}
+
+void Iterations::set_ends() {
+  ends_.clear();
+  for (const Iteration& one : instances)
+    ends_.push_back(ends_.empty() ? one.end_ns : std::max(ends_.back(), one.end_ns));
+}
+
+void Iterations::clear() {
+  rule = IterationRule::none;
+  path.clear();
+  instances.clear();
+  paths.clear();
 }
 
 std::size_t Iterations::last_before(TimeNs time) const noexcept {
@@ -250,7 +288,7 @@ TimeNs Iterations::launched(const GpuWork& work) const noexcept {
 }
 
 std::size_t Iterations::of_gpu_time(TimeNs start) const noexcept {
-  if (start == kNoTime) return kNone;
+  if (start == kNoTime || start >= gpu_end_ns_) return kNone;
   const auto after = std::upper_bound(gpu_starts_.begin(), gpu_starts_.end(), start);
   return after == gpu_starts_.begin() ? kNone : static_cast<std::size_t>(after - gpu_starts_.begin()) - 1;
 }

@@ -10,11 +10,13 @@
 //                 everything; copies and data loading only if there is nothing else
 //     graph       launches of a CUDA graph           (repeated_work.h)
 //     kernels     a period in the sequence of kernels
+// Ranges that a rule finds are no iterations if they do not do alike (alike.h), or if most GPU work runs
+// outside of any range and of them.
 //
 // Work belongs to the iteration that launched it: the one in which the range open at the launch began, for a
 // graph launch the one of the call. Work launched between two iterations belongs to none. Without ranges it
-// belongs to the iteration during which it started. Reads the trace once and keeps 8 bytes per range, and
-// some 40 per graph launch.
+// belongs to the iteration during which it started; after the last one it belongs to none. Reads the trace
+// once and keeps 8 bytes per range, and some 40 per graph launch.
 #pragma once
 
 #include <cstddef>
@@ -49,6 +51,9 @@ enum class IterationRule : std::uint8_t { none, given, numbered, named, outermos
 /// For JSON: "numbered".
 [[nodiscard]] std::string_view rule_key(IterationRule rule);
 
+/// Less of the GPU time in ranges, and the ranges do not describe the program.
+inline constexpr double kMinCoverage = 0.8;
+
 class Chunk;
 class Trace;
 
@@ -80,6 +85,8 @@ class Iterations {
 
  private:
   friend class IterationFinder;
+  void clear();
+  void set_ends();
   /// Start of the range open at the launch or of the call; of the work itself if neither is known.
   [[nodiscard]] TimeNs launched(const GpuWork& work) const noexcept;
   [[nodiscard]] std::size_t of_gpu_time(TimeNs start) const noexcept;
@@ -90,6 +97,7 @@ class Iterations {
   std::unordered_map<std::uint32_t, TimeNs> graph_launches_;  // by correlation: start of the call
   mutable std::size_t last_ = 0;                              // the answer of last_before()
   std::vector<TimeNs> gpu_starts_;  // of the instances' first work; only if no range marks them
+  TimeNs gpu_end_ns_ = 0;           // of the last instance's work; only if no range marks them
 };
 
 /// Finds the iterations in chunks that the caller reads for another purpose. Memory: that of Iterations, plus
@@ -127,6 +135,7 @@ class IterationFinder {
   [[nodiscard]] bool is_most_of_parent(const Group& group) const;
   [[nodiscard]] Groups::iterator best();
   [[nodiscard]] bool covers_enough(const Group& group) const;
+  [[nodiscard]] bool describe_run(const Iterations& iterations) const;
   void use_repeated_work(Iterations& out);
 
   std::string glob_;
@@ -144,7 +153,8 @@ class IterationFinder {
 inline constexpr Columns kIterationColumns =
     Column::range_times | Column::range_thread | Column::range_path | Column::range_id |
     Column::launch_times | Column::launch_thread | Column::launch_call | Column::launch_correlation |
-    Column::work_times | Column::work_name | Column::work_correlation | Column::work_graph;
+    Column::work_times | Column::work_name | Column::work_correlation | Column::work_graph |
+    Column::work_path | Column::work_range | Column::copies;
 inline constexpr Columns kWorkOfIteration =
     Column::work_times | Column::work_range | Column::work_graph | Column::work_correlation;
 /// `glob`: see profiler/base/path_glob.h. It selects the most frequent path that it matches exactly, not the

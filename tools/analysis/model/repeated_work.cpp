@@ -10,6 +10,8 @@ namespace rangefinder {
 namespace {
 
 constexpr double kMinEqual = 0.9;
+/// Of the GPU time: less is no description of a program.
+constexpr double kMinOfAll = 0.1;
 /// Rarest kernels are tried first: those once an iteration.
 constexpr std::size_t kMaxTried = 32;
 
@@ -25,10 +27,26 @@ std::size_t usual_distance(const std::vector<std::size_t>& places) {
 }  // namespace
 
 void RepeatedWork::add(const KernelRecord& kernel) {
-  if (!is_timed(kernel.work)) return;
-  if (kernel.work.graph != 0) return add_graph(kernel.work);
-  if (kernels_.size() < kMaxKernels)
-    kernels_.push_back({kernel.work.start_ns, kernel.work.end_ns, kernel.name, kernel.work.correlation});
+  const GpuWork& work = kernel.work;
+  if (!is_timed(work)) return;
+  if (work.graph != 0) return add_graph(work);
+  if (kernels_.size() >= kMaxKernels) return;
+  count(work);
+  kernels_.push_back({work.start_ns, work.end_ns, kernel.name, work.correlation, work.range});
+}
+
+void RepeatedWork::add(const MemcpyRecord& copy) {
+  if (!is_timed(copy.work) || !kernels_.empty() || copies_.size() >= kMaxKernels) return;
+  const auto kind = static_cast<std::uint32_t>(copy.kind) << 16 |
+                    static_cast<std::uint32_t>(copy.source) << 8 |
+                    static_cast<std::uint32_t>(copy.destination);
+  copies_.push_back({copy.work.start_ns, copy.work.end_ns, kind, copy.work.correlation, copy.work.range});
+}
+
+void RepeatedWork::count(const GpuWork& work) {
+  const std::uint64_t ns = duration_ns(work.start_ns, work.end_ns);
+  gpu_ns_ += ns;
+  if (work.path == 0) outside_ns_ += ns;
 }
 
 void RepeatedWork::add(const GraphRecord& graph) {
@@ -47,7 +65,9 @@ void RepeatedWork::add_graph(const GpuWork& work) {
   if (fresh) ++graph_launches_;
   at->second.start_ns = fresh ? work.start_ns : std::min(at->second.start_ns, work.start_ns);
   at->second.end_ns = std::max(at->second.end_ns, work.end_ns);
+  at->second.gpu_ns += duration_ns(work.start_ns, work.end_ns);
   graph.gpu_ns += duration_ns(work.start_ns, work.end_ns);
+  count(work);
 }
 
 RepeatedStart RepeatedWork::start_of(std::uint32_t correlation, TimeNs gpu_ns) const {
@@ -69,11 +89,21 @@ Repetition RepeatedWork::graphs() const {
   if (best == nullptr) return out;
   for (const auto& [correlation, launch] : best->launches) {
     out.starts.push_back(start_of(correlation, launch.start_ns));
-    out.host_end_ns = std::max(out.host_end_ns, launch.end_ns);
+    out.end_ns = std::max(out.end_ns, launch.end_ns);
   }
   std::sort(out.starts.begin(), out.starts.end(),
             [](const RepeatedStart& a, const RepeatedStart& b) { return a.gpu_ns < b.gpu_ns; });
-  return out;
+  return is_main(*best, out.starts.front().gpu_ns, out.end_ns) ? out : Repetition();
+}
+
+/// `from_ns`, `to_ns`: the first launch's start and the last one's end.
+bool RepeatedWork::is_main(const Graph& graph, TimeNs from_ns, TimeNs to_ns) const {
+  std::uint64_t beside_ns = 0;
+  each([&](const GpuWork& work, std::uint32_t, std::uint64_t ns) {
+    if (work.start_ns >= from_ns && work.start_ns < to_ns) beside_ns += ns;
+  });
+  return 2 * graph.gpu_ns >= beside_ns &&
+         static_cast<double>(graph.gpu_ns) >= kMinOfAll * static_cast<double>(gpu_ns_);
 }
 
 /// Positions [from, to) of a sequence in which the kernel at `at` comes once a period. period 0: none.
@@ -99,6 +129,9 @@ RepeatedWork::PeriodicPart RepeatedWork::periodic_part_of(const std::vector<Work
 }
 
 Repetition RepeatedWork::kernels() const {
+  std::uint64_t single_ns = gpu_ns_;
+  for (const auto& [id, graph] : graphs_) single_ns -= graph.gpu_ns;
+  if (2 * single_ns < gpu_ns_) return {};
   std::vector<Work> order = kernels_;
   std::stable_sort(order.begin(), order.end(),
                    [](const Work& a, const Work& b) { return a.start_ns < b.start_ns; });
@@ -128,9 +161,9 @@ Repetition RepeatedWork::starts(const std::vector<Work>& order, const PeriodicPa
   while (at >= period && order[at - period].name == order[at].name) at -= period;
   Repetition out;
   out.period = period;
-  for (; at + period <= order.size() && at < to; at += period) {
+  for (; at + period <= to; at += period) {  // a part of a period is no iteration
     out.starts.push_back(start_of(order[at].correlation, order[at].start_ns));
-    out.host_end_ns = order[at + period - 1].end_ns;
+    out.end_ns = order[at + period - 1].end_ns;
   }
   return out;
 }

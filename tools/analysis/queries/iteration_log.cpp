@@ -41,10 +41,9 @@ void IterationLog::add(const SelectedRows& rows) {
 
 void IterationLog::finish() {
   if (holds_ == nullptr) return;  // no chunk
-  const std::vector<std::uint64_t> busy_ns = busy_.lengths(rows_.size());
+  order_.finish([this](const BusyWork& next) { put_busy(next); });
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Iteration& of = iterations_.instances[i];
-    rows_[i].busy_ns = busy_ns[i];
     rows_[i].held_ns = holds_->within(of.thread, of.start_ns, of.end_ns);
     rows_[i].gap_ns = holds_->gap_ns(of.start_ns, of.end_ns);
     rows_[i].host_ns = duration_ns(of.start_ns, of.end_ns) - rows_[i].held_ns;
@@ -54,8 +53,17 @@ void IterationLog::finish() {
   warm_up_ = find_warm_up();
 }
 
+void IterationLog::put_busy(const BusyWork& next) {
+  busy_.add(next.at_ns, next.end_ns);
+  End& end = ends_[next.key];
+  if (next.end_ns >= end.ns) end = {next.end_ns, busy_.length_until(next.end_ns)};
+}
+
+/// An iteration's busy time is that from the end of the previous iterations to its own end, whoever launched
+/// the work: it fits into the wall time, and the sum is the busy time of all.
 void IterationLog::add_wall_times() {
   TimeNs done_ns = kNoTime;  // the previous iterations
+  std::uint64_t done_busy_ns = 0;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Iteration& of = iterations_.instances[i];
     TimeNs from_ns = of.start_ns, to_ns = of.end_ns;
@@ -65,6 +73,9 @@ void IterationLog::add_wall_times() {
       rows_[i].wall_ns = from_ns < to_ns ? holds_->net_ns(of.thread, from_ns, to_ns) : 0;
     }
     done_ns = done_ns == kNoTime ? to_ns : std::max(done_ns, to_ns);
+    rows_[i].busy_ns = ends_[i].busy_ns - std::min(done_busy_ns, ends_[i].busy_ns);
+    if (rows_[i].wall_ns) rows_[i].busy_ns = std::min(rows_[i].busy_ns, *rows_[i].wall_ns);
+    done_busy_ns = std::max(done_busy_ns, ends_[i].busy_ns);
   }
 }
 

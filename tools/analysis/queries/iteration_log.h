@@ -8,7 +8,8 @@
 // Host time is that of the range without the time in which the profiler held its thread. Wall time lasts
 // until the work that the iteration launched is done, and begins when the previous iteration is done if that
 // is later than its start: it is right for loops that launch and never wait. GPU work counts for the
-// iteration that launched it.
+// iteration that launched it; of iterations that overlap on the GPU, each has the busy time within its wall
+// time.
 //
 // Warm-up is the first iteration, and those after it that take more than three medians; fewer than three
 // iterations have none. An iteration in which another tool had CUPTI (a `gap` line) has unknown work.
@@ -42,14 +43,14 @@ struct IterationTotals {
   // Set by finish():
   std::uint64_t host_ns = 0;
   std::optional<std::uint64_t> wall_ns;  ///< absent: the iteration before it was not selected
-  std::uint64_t busy_ns = 0;             ///< union of the GPU time
+  std::uint64_t busy_ns = 0;             ///< union of the GPU time within the wall time
   std::uint64_t held_ns = 0;             ///< by the profiler; not part of host time
   std::uint64_t gap_ns = 0;              ///< another tool had CUPTI: its work was not recorded
 
   /// Wall time without a kernel.
   [[nodiscard]] std::optional<std::uint64_t> idle_ns() const noexcept {
     if (!wall_ns) return {};
-    return *wall_ns - std::min(busy_ns, *wall_ns);
+    return *wall_ns - busy_ns;
   }
 };
 
@@ -58,6 +59,7 @@ class IterationLog {
   void begin(Iterations iterations) {
     iterations_ = std::move(iterations);
     rows_.resize(iterations_.instances.size());
+    ends_.resize(rows_.size());
   }
   /// The selected rows of a chunk.
   static constexpr Columns kColumns = kWorkOfIteration | Column::copies | Column::launch_times |
@@ -90,16 +92,29 @@ class IterationLog {
   /// Marks the iteration as seen; nullptr: outside all iterations.
   IterationTotals* row(std::size_t index) {
     if (index >= rows_.size()) return nullptr;
-    rows_[index].seen = true;
+    if (!std::exchange(rows_[index].seen, true)) add_end(index, iterations_.instances[index].end_ns);
     return &rows_[index];
   }
+  /// Something of the iteration ends, which is not busy time.
+  void add_end(std::size_t index, TimeNs end_ns) { add_busy(index, end_ns, end_ns); }
+  void add_busy(std::size_t index, TimeNs start_ns, TimeNs end_ns) {
+    order_.add({start_ns, end_ns, static_cast<std::uint32_t>(index)},
+               [this](const BusyWork& next) { put_busy(next); });
+  }
+  void put_busy(const BusyWork& next);
   void add_wall_times();
   [[nodiscard]] std::size_t find_warm_up() const;
 
   Iterations iterations_;
   std::vector<IterationTotals> rows_;
   std::vector<std::size_t> seen_;
-  BusyTimes busy_;
+  struct End {
+    TimeNs ns = INT64_MIN;      // of the range and of the work so far
+    std::uint64_t busy_ns = 0;  // of all iterations, up to then
+  };
+  TimeOrder<BusyWork> order_;
+  IntervalUnion busy_;            // of all iterations
+  std::vector<End> ends_;         // by iteration
   const Holds* holds_ = nullptr;  // of the trace
   std::size_t warm_up_ = 0;
 };
@@ -115,9 +130,9 @@ void IterationLog::add_work(const Record& record, bool begins) {
   if constexpr (std::is_same_v<Record, MemcpyRecord>) row->copy_bytes += begins ? record.bytes : 0;
   if (!is_timed(work)) return;
   row->last_gpu_ns = row->last_gpu_ns == kNoTime ? work.end_ns : std::max(row->last_gpu_ns, work.end_ns);
-  if (!is_kernel(record) && !is_graph(record)) return;
+  if (!is_kernel(record) && !is_graph(record)) return add_end(at, work.end_ns);
   row->gpu_ns += duration_ns(work.start_ns, work.end_ns);
-  busy_.add(static_cast<std::uint32_t>(at), work.start_ns, work.end_ns);
+  add_busy(at, work.start_ns, work.end_ns);
 }
 
 template <typename Record>

@@ -10,7 +10,14 @@
 
 namespace rangefinder {
 
-enum class KernelSort : unsigned char { other, elementwise, matrix_product, softmax, attention };
+enum class KernelSort : unsigned char {
+  other,
+  elementwise,
+  matrix_product,
+  softmax,
+  attention,
+  communication  ///< NCCL's
+};
 
 /// `name`: demangled.
 [[nodiscard]] KernelSort kernel_sort(std::string_view name);

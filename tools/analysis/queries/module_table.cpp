@@ -44,9 +44,7 @@ std::optional<double> shown_bound(const ModuleRow& row, const std::optional<doub
 }
 
 BoundedText bounded_dram(const ModuleRow& row) {
-  const std::optional<double> percent = row.bytes.error_pct();
-  const auto dram = static_cast<double>(row.bytes.dram());
-  return bounded_text(row.bytes.dram(), percent ? std::optional(*percent / 100 * dram) : std::nullopt,
+  return bounded_text(row.bytes.dram(), shown_bound(row, row.bytes.dram_error()),
                       row.bytes.inseparable != 0 ? kInseparable : kTooShort);
 }
 
@@ -253,10 +251,13 @@ const std::array kRemarks{
            },
            "DRAM / declared is omitted where carry-over may exceed the declared bytes.\n"},
     Remark{lacks_number, kNoNumberRemark},
+    Remark{[](const ModuleRow& row) { return row.derived.above_peak; },
+           "No rate is shown that would exceed the GPU's peak: some of its bytes are of work beside it.\n"},
     Remark{[](const ModuleRow& row) {
              return row.bytes.estimated && row.bytes.source == RowBytes::Source::sampled;
            },
-           "Samples were lost: bytes of that time are estimated. DRAM ± includes the estimate's error.\n"},
+           "Part of the work ran while no samples were taken: its bytes are estimated. DRAM ± includes that "
+           "error.\n"},
     Remark{[](const ModuleRow& row) {
              return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
            },

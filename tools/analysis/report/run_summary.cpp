@@ -40,15 +40,9 @@ constinit const Columns RunSummaryReader::kColumns =
     IterationLog::kColumns | IdleCauses::kColumns | FindingFacts::kColumns;
 
 void RunSummaryReader::start(const Iterations& iterations) {
-  log_.begin(iterations);
-  idle_.emplace(log_.iterations());
-  rules_.emplace(log_.iterations(),
-                 std::make_unique<FindingFacts>(log_.iterations(), FindingFacts::Others{&*idle_, &log_}));
-}
-
-void RunSummaryReader::finish(const EachRows& each) {
-  log_.finish();
-  rules_->finish(each);
+  iterations_ = iterations;
+  idle_.emplace(iterations_);
+  rules_.emplace(iterations_, std::make_unique<FindingFacts>(iterations_, &*idle_));
 }
 
 bool RunSummaryReader::exact() const {
@@ -59,6 +53,7 @@ RunSummary RunSummaryReader::result(const SectionInput& input) {
   RunSummary out;
   out.findings = rules_->findings(input);
   out.cannot_tell = rules_->cannot_tell();
+  out.coverage = rules_->facts().coverage.result(input.trace, iterations_, rules_->facts().kernels);
   // In monitor mode only some windows have GPU work.
   if (input.trace.header.monitor_period_ns == 0) add_times(input.trace, out);
   add_bytes(input, out);
@@ -67,12 +62,13 @@ RunSummary RunSummaryReader::result(const SectionInput& input) {
 }
 
 void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) const {
-  const Iterations& iterations = log_.iterations();
+  const IterationLog& log = rules_->facts().iteration_log;
+  const Iterations& iterations = log.iterations();
   std::vector<std::pair<std::uint64_t, std::size_t>> by_wall;  // time, iteration
   std::vector<double> walls;
-  for (const std::size_t i : log_.seen()) {
-    const std::optional<std::uint64_t> wall_ns = log_.rows()[i].wall_ns;
-    if (!log_.counts(i) || !wall_ns || *wall_ns == 0) continue;
+  for (const std::size_t i : log.seen()) {
+    const std::optional<std::uint64_t> wall_ns = log.rows()[i].wall_ns;
+    if (!log.counts(i) || !wall_ns || *wall_ns == 0) continue;
     by_wall.emplace_back(*wall_ns, i);
     walls.push_back(static_cast<double>(*wall_ns));
   }
@@ -81,7 +77,7 @@ void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) cons
   out.path = iterations.path;
   out.rule = iterations.rule;
   out.count = walls.size();
-  out.warm_up = log_.warm_up();
+  out.warm_up = log.warm_up();
   out.wall_ns = whole(median_of(walls));
   out.mean_ns = whole(std::accumulate(walls.begin(), walls.end(), 0.0) / static_cast<double>(walls.size()));
   if (walls.size() >= kMinForP95) {
@@ -96,7 +92,7 @@ void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) cons
   for (std::size_t i = quarter; i < by_wall.size() - quarter; ++i) {
     const auto& [ns, at] = by_wall[i];
     wall_ns += ns;
-    busy_ns += std::min(log_.rows()[at].busy_ns, ns);
+    busy_ns += log.rows()[at].busy_ns;
     if (idle_->known()) add_idle(out.idle, idle_->by_iteration()[at]);
   }
   out.busy_share = static_cast<double>(busy_ns) / static_cast<double>(wall_ns);
@@ -113,7 +109,7 @@ void RunSummaryReader::add_run(const TraceTotals& trace, RunSummary& out) const 
 }
 
 void RunSummaryReader::add_bytes(const SectionInput& input, RunSummary& out) const {
-  const Iterations& iterations = log_.iterations();
+  const Iterations& iterations = iterations_;
   const bool of_path = !out.path.empty() && iterations.by_range();
   RowBytes sum;
   for (const PathTotals& row : input.trace.totals.paths()) {
@@ -128,7 +124,7 @@ void RunSummaryReader::add_bytes(const SectionInput& input, RunSummary& out) con
 }
 
 void RunSummaryReader::add_paths(const TraceTotals& trace, RunSummary& out) const {
-  const Iterations& iterations = log_.iterations();
+  const Iterations& iterations = iterations_;
   if (out.path.empty()) return;
   for (const std::uint32_t path : iterations.paths) {
     out.depth = std::max(out.depth, path_depth(trace.paths, path));

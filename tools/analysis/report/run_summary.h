@@ -27,6 +27,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "tools/analysis/findings/coverage.h"
 #include "tools/analysis/findings/findings.h"
 #include "tools/analysis/queries/idle_causes.h"
 #include "tools/analysis/queries/iteration_log.h"
@@ -49,6 +50,7 @@ struct RunSummary {
   std::uint64_t calls = 0;          ///< the bytes below are the sum of this many
   std::optional<RowBytes> bytes;    ///< absent: not measured
   Derived derived;                  ///< rate and share of peak; only of iterations that a range marks
+  Coverage coverage;
   std::vector<Finding> findings;
   std::vector<CannotTell> cannot_tell;
   std::vector<std::uint32_t> iteration_paths;  ///< for the module tree: outermost paths around the iterations
@@ -69,7 +71,7 @@ class RunSummaryReader {
   /// Every chunk, in order.
   void add(const SelectedRows& rows) { rules_->add(rows); }
   /// After the last chunk, while the trace is there: it may need the chunks again.
-  void finish(const EachRows& each);
+  void finish(const EachRows& each) { rules_->finish(each); }
   [[nodiscard]] RunSummary result(const SectionInput& input);
 
  private:
@@ -80,7 +82,7 @@ class RunSummaryReader {
   void add_bytes(const SectionInput& input, RunSummary& out) const;
   void add_paths(const TraceTotals& trace, RunSummary& out) const;
 
-  IterationLog log_;
+  Iterations iterations_;
   std::optional<IdleCauses> idle_;
   std::optional<FindingRules> rules_;
 };
@@ -92,9 +94,9 @@ class RunSummaryReader {
 [[nodiscard]] std::string run_summary_text(const TraceTotals& trace, const RunSummary& run,
                                            const TextStyle& style);
 
-/// {wall_ns, iteration: {path, rule, count, warm_up, mean_ns, p95_ns, longest_ns}, gpu_busy_share,
-/// gpu_idle_share, idle_shares: {launching: 0.04, …}, dram_read_bytes, …}: shares are of the wall time, bytes
-/// of one iteration.
+/// {wall_ns, coverage: {share, why, text}, iteration: {path, rule, count, warm_up, mean_ns, p95_ns,
+/// longest_ns}, gpu_busy_share, gpu_idle_share, idle_shares: {launching: 0.04, …}, dram_read_bytes, …}:
+/// shares are of the wall time, bytes of one iteration.
 [[nodiscard]] nlohmann::ordered_json run_summary_json(const RunSummary& run);
 
 }  // namespace rangefinder

@@ -107,10 +107,8 @@ void add_bytes(SummaryLines& lines, const TraceTotals& trace, const RunSummary& 
     return lines.add("DRAM", "–", refused ? "not measured" : "not measured: record with --counters sampled");
   }
   const RowBytes& bytes = *run.bytes;
-  const std::optional<double> error_pct = bytes.error_pct();
-  const auto dram = static_cast<double>(bytes.dram());
-  const BoundedText bounded =
-      bounded_text(bytes.dram(), error_pct ? std::optional(*error_pct / 100 * dram) : std::nullopt);
+  const bool sampled = bytes.source == RowBytes::Source::sampled;
+  const BoundedText bounded = bounded_text(bytes.dram(), sampled ? bytes.dram_error() : std::nullopt);
   if (bounded.value == kNoNumber)
     return lines.add("DRAM", kNoNumber, "too few samples overlap it: run longer, or with --counters sampled");
   std::string about = bytes_text(per_iteration(run, bytes.read)) + " read, " +
@@ -159,11 +157,13 @@ std::string run_summary_text(const TraceTotals& trace, const RunSummary& run, co
     lines.add("GPU idle", percent_text(1 - *run.busy_share), idle_about(run));
   }
   add_bytes(lines, trace, run);
+  const std::string covered = coverage_text(run.coverage);
+  if (!covered.empty()) out += "\n" + wrapped_text("  " + covered + ".", style.width, "  ");
   return out + "\n" + lines.text() + findings_text_of(run, style);
 }
 
 nlohmann::ordered_json run_summary_json(const RunSummary& run) {
-  nlohmann::ordered_json out{{"wall_ns", run.wall_ns}};
+  nlohmann::ordered_json out{{"wall_ns", run.wall_ns}, {"coverage", coverage_json(run.coverage)}};
   if (!run.path.empty()) {
     nlohmann::ordered_json iteration{
         {"path", run.path}, {"rule", rule_key(run.rule)}, {"count", run.count}, {"warm_up", run.warm_up}};

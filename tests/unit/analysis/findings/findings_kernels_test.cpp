@@ -51,7 +51,7 @@ TEST_CASE("elementwise kernels of the same size in a row are a chain") {
       required(InOrder({kTensorGemm, kAdd, kGelu, kAdd}, {grid_of(4096, 256)}).found(), "unfused_chain");
 
   check_evidence(chain, {{"chains", 10}});
-  CHECK(*chain.saving_ns == 10 * 2 * 100'000u);
+  CHECK(*chain.saving_ns == 10 * 2 * 100'000u * 8 / 9);  // of nine periods the first warms up
 }
 
 TEST_CASE("elementwise kernels of very different sizes are no chain") {
@@ -216,7 +216,7 @@ TEST_CASE("kernels that slow each other down are found by their times alone, oth
   const Finding slower = required(side_by_side(100 * kUs, 300 * kUs), "slower_together");
 
   check_evidence(slower, {{"slower", Approx(1.5)}});
-  CHECK(*slower.saving_ns == 10 * 100'000u);
+  CHECK(*slower.saving_ns == Approx(10 * 100'000).epsilon(0.1));  // without a warm-up
   CHECK(find(side_by_side(100 * kUs, 120 * kUs), "slower_together") == nullptr);
 }
 

@@ -14,7 +14,7 @@ TEST_CASE("RT-DETR in PyTorch is launch-bound and unfused, and calls prevent a C
   CHECK(ids(found) == std::set<std::string>{"launch_bound", "unfused_chain"});
   REQUIRE(found.front().id == "launch_bound");
   check_evidence(found.front(),
-                 {{"kernels_per_repetition", 1198}, {"share_of_time", Approx(0.704).margin(0.005)}});
+                 {{"kernels_per_repetition", 1187}, {"share_of_time", Approx(0.698).margin(0.005)}});
   CHECK(text(found.front(), "also") ==
         "capture_obstacles (makes calls that prevent the capture of an iteration in a CUDA graph)");
   CHECK(found.front().code == "model = torch.compile(model, mode=\"reduce-overhead\")");
@@ -23,8 +23,11 @@ TEST_CASE("RT-DETR in PyTorch is launch-bound and unfused, and calls prevent a C
 TEST_CASE("the chains of RT-DETR in PyTorch are its frozen batch normalisations and activations") {
   const Finding chain = required(found_in("hf_rtdetr_trace"), "unfused_chain");
 
-  CHECK(chain.where == "model/backbone/model/encoder/stages/*/layers/*/layer/*/normalization");
-  check_evidence(chain, {{"kernels", "add, rsqrt, MulFunctor x 2, add"}, {"chains", 192}});
+  CHECK(chain.where == "step/model");
+  REQUIRE(chain.modules.size() > 2);
+  CHECK(chain.modules[0].where ==
+        "step/model/backbone/model/encoder/stages/*/layers/*/layer/*/normalization");
+  check_evidence(chain, {{"kernels", "add, rsqrt, MulFunctor x 2, add"}, {"chains", 1'939}});
 }
 
 TEST_CASE("sampling adds the findings that need bytes, and changes no other") {

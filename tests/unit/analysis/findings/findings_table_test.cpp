@@ -21,7 +21,12 @@ struct First {
 };
 const std::vector<First> kFirst{
     {"case_attention", "attention_scores", "attention/unfused"},
+    {"case_bert_amp", "launch_bound", "step"},
+    {"case_bert_fp32", "fp32_math", "step"},
+    {"case_gemm_1024_fp32", "fp32_math", "gemm/fp32/*"},
+    {"case_gemm_1024_tf32", "", ""},
     {"case_gemm_fp32", "fp32_math", "gemm/fp32/*"},
+    {"case_gemm_metrics", "uncoalesced_stores", "gemm/fp32/*"},
     {"case_gemm_small", "grid_under_one_wave", "gemm/fp32/32x64x16"},
     {"case_gemm_tensor", "", ""},
     {"case_overlap", "memory_bound", "overlap/copies/gemm"},
@@ -29,21 +34,29 @@ const std::vector<First> kFirst{
     {"case_starved_pinned", "idle_in_range", "iteration/load"},
     {"case_transpose", "uncoalesced_stores", "transpose/naive"},
     {"case_transpose_metrics", "uncoalesced_stores", "transpose/naive"},
+    {"compiled_default", "launch_bound", ""},
+    {"compiled_graphs", "", ""},
+    {"compiled_late", "idle_in_range", ""},
     {"copy_storm", "pageable_or_synchronous_copies", "copy_storm/d2h_pageable"},
     {"decoder_exact", "small_graph_kernels", "decode/layer *"},
     {"decoder_sampled", "graph_below_peak", "decode/layer *"},
-    {"eval_rtdetr_exact", "unfused_chain",
-     "iterations*/model/backbone/model/encoder/stages/*/layers/*/layer/*/normalization"},
+    {"eval_rtdetr_exact", "unfused_chain", "iterations*/model"},
     {"graph_replay", "", ""},
     {"hazards_exact", "", ""},
-    {"hf_rtdetr_sampled", "launch_bound", "model"},
-    {"hf_rtdetr_trace", "launch_bound", "model"},
+    {"hf_rtdetr_sampled", "launch_bound", "step"},
+    {"hf_rtdetr_trace", "launch_bound", "step"},
     {"known_bytes_exact", "memory_bound", "known_bytes/copy_kernel/1GiB"},
     {"managed_memory", "idle_in_range", "managed_memory/host turn"},
     {"multi_stream", "", ""},
     {"multi_stream_ranges", "", ""},
     {"nvtx_shapes", "", ""},
     {"rtdetr_exact", "slower_than_bytes", "iteration/model/decoder/layers"},
+    {"rtdetr_graph", "slower_than_bytes", "iteration/model/decoder/layers"},
+    {"rtdetr_graph_b8", "graph_below_peak",
+     "iteration/model/backbone/model/encoder/stages/*/layers/*/layer/*"},
+    {"rtdetr_r18", "", ""},
+    {"rtdetr_r18_graph", "", ""},
+    {"rtdetr_r18_unfused", "attention_scores", "iteration/model"},
     {"rtdetr_rotated", "slower_than_bytes", "iteration/model/decoder/layers"},
     {"rtdetr_sampled", "slower_than_bytes", "iteration/model/encoder/pan_blocks"},
     {"rtdetr_unfused", "slower_than_bytes", "iteration/model/decoder/layers"},
@@ -139,10 +152,14 @@ void check_time(const TraceTotals& trace, const Iterations& iterations, const Fi
   if (!of_gpu && !finding.saving_each_ns) CHECK(*finding.saving_ns <= elapsed_ns(first, last));
   if (!finding.saving_each_ns || iterations.instances.empty()) return;
   std::uint64_t longest_ns = 0;
-  for (const Iteration& one : iterations.instances)
-    longest_ns = std::max(longest_ns, elapsed_ns(one.start_ns, one.end_ns));
-  const bool by_graph = iterations.rule == IterationRule::graph;  // their host time is that of the launch
-  if (!by_graph) CHECK(*finding.saving_each_ns <= longest_ns);
+  // Until the GPU's work of the next one may begin: launches may run ahead of it.
+  for (std::size_t i = 0; i < iterations.instances.size(); ++i) {
+    const Iteration& one = iterations.instances[i];
+    const bool last_one = i + 1 == iterations.instances.size();
+    const TimeNs next = last_one ? last : iterations.instances[i + 1].start_ns;
+    longest_ns = std::max(longest_ns, elapsed_ns(one.start_ns, std::max(one.end_ns, next)));
+  }
+  CHECK(*finding.saving_each_ns <= longest_ns);
 }
 
 TEST_CASE("no saving exceeds the time that it is about: the span, an iteration, the module") {

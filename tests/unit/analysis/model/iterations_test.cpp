@@ -27,9 +27,11 @@ class Program : public TraceOnDisk {
     lines.push_back(line_of(test::range(++ranges_, of, start, end)));
     return ranges_;
   }
-  void add_kernel(std::uint32_t name, TimeNs start, TimeNs end, std::uint32_t graph = 0) {
-    KernelRecord kernel = test::kernel(++correlation_, 0, start, end);
+  void add_kernel(std::uint32_t name, TimeNs start, TimeNs end, std::uint32_t graph = 0,
+                  std::uint32_t path = 0, std::uint64_t range = 0) {
+    KernelRecord kernel = test::kernel(++correlation_, path, start, end);
     kernel.name = name;
+    kernel.work.range = range;
     kernel.work.graph = graph;
     LaunchRecord launch = test::launch(correlation_, 0);
     launch.host.start_ns = start - 500;
@@ -138,6 +140,9 @@ TEST_CASE("a program without ranges iterates over the graph with most GPU time")
   // Launched before the third launch, and runs after it.
   CHECK(found.of(test::kernel(99, 0, 20'800, 20'900).work) == 1);
   CHECK(found.of(test::kernel(99, 0, 21'000, 20'900).work) == 2);
+  // The last launch ends at 56'000: what comes later is the program's end.
+  CHECK(found.of(test::kernel(99, 0, 55'900, 56'100).work) == 5);
+  CHECK(found.of(test::kernel(99, 0, 56'000, 56'100).work) == Iterations::kNone);
 }
 
 TEST_CASE("otherwise a period in the sequence of kernels marks them, after a warm-up that differs") {
@@ -170,6 +175,35 @@ TEST_CASE("kernels without a period are no iterations") {
   CHECK(found.rule == IterationRule::none);
   CHECK(found.path.empty());
   CHECK(found.instances.empty());
+}
+
+TEST_CASE(
+    "ranges that hold little of what runs outside of ranges are no iterations, the graph after them is") {
+  Program program;
+  const auto model = program.add_path("model");
+  TimeNs at = 1'000;
+  for (int i = 0; i < 3; ++i, at += 2'000) {
+    const auto range = program.add_range(model, at, at + 1'000);
+    program.add_kernel(1, at + 600, at + 900, 0, model, range);
+  }
+  CHECK(program.found().path == "model");
+  for (int i = 0; i < 20; ++i, at += 2'000) program.add_kernel(2, at + 600, at + 1'600, 7);
+  const Iterations found = program.found();
+  CHECK(found.path == "graph 7");
+  CHECK(found.instances.size() == 20);
+}
+
+TEST_CASE("ranges of one name that do different work are no iterations, unless the user names them") {
+  Program program;
+  const auto phase = program.add_path("phase");
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const TimeNs at = 1'000 + 10'000 * i;
+    const auto range = program.add_range(phase, at, at + 9'000);
+    for (std::uint32_t n = 0; n <= 2 * i; ++n)
+      program.add_kernel(10 * i + 1, at + 600 + 100 * n, at + 690 + 100 * n, 0, phase, range);
+  }
+  CHECK(program.found().instances.empty());
+  CHECK(program.found("phase").instances.size() == 4);
 }
 
 }  // namespace

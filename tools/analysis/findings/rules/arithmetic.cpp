@@ -99,13 +99,14 @@ struct Fp32Products {
   }
 };
 
-void add_fp32_math(const FindingContext& context, const std::string& module, const Fp32Products& products,
-                   const PeaksOfTypes& peaks, std::vector<Finding>& out) {
+void add_fp32_math(const FindingContext& context, const Fp32Products& products, const PeaksOfTypes& peaks,
+                   const std::map<std::string, std::uint64_t>& modules, std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.02;
   const auto saved_ns = static_cast<std::uint64_t>(products.saved_ns);
   const double of_time = context.of_gpu(products.ns);
   if (of_time < kMinOfTime || context.of_gpu(saved_ns) < kMinOfTime) return;
-  Finding finding{"fp32_math", module, context.of_analysed(products.ns), context.of_analysed(saved_ns)};
+  Finding finding{"fp32_math", "", context.of_analysed(products.ns), context.of_analysed(saved_ns)};
+  set_modules(context, modules, finding);
   finding.kernel = context.kernel_text(products.heaviest);
   finding.effect = finding.where.empty() ? "Matrix products run in FP32 instead of on tensor cores"
                                          : "computes matrix products in FP32 instead of on tensor cores";
@@ -146,18 +147,21 @@ const StallAdvice* find_stall_advice(std::string_view metric) noexcept {
 // Detected by the kernel's name (sgemm, simt), and where they were measured (`--metrics pipes`) by the pipes:
 // a product, convolution or attention with idle tensor cores and a busy FMA pipe. The saving compares the
 // GPU's peaks for FP32 and TF32. It holds for a compute-bound product; a memory-bound one saves less: where
-// DRAM bytes were measured, their time at the DRAM's peak stays. L1 and L2 traffic depends on the tiles.
+// DRAM bytes were measured, their time at the DRAM's peak stays. L1 and L2 traffic depends on the tiles. One
+// setting mends all modules, so they are one finding.
 void find_fp32_math(const FindingContext& context, std::vector<Finding>& out) {
   const PeaksOfTypes peaks{peak_of_type(context.gpu(), "fp32"), peak_of_type(context.gpu(), "tf32_tensor")};
   if (peaks.fp32 <= 0 || peaks.tf32 <= peaks.fp32) return;  // no TF32 tensor cores, or peaks unknown
-  std::map<std::string, Fp32Products> modules;
+  Fp32Products all;
+  std::map<std::string, std::uint64_t> modules;
   for (const KernelPlace& place : context.places) {
     const MeasuredKernel& measured = context.kernels.measured(place.use.name);
     if (!runs_in_fp32(context.kernel_name(place.use.name), measured.values)) continue;
-    modules[context.module_text(place.path)].add(place.use, measured, peaks);
+    const double before_ns = all.saved_ns;
+    all.add(place.use, measured, peaks);
+    modules[context.module_text(place.path)] += static_cast<std::uint64_t>(all.saved_ns - before_ns);
   }
-  for (const auto& [module, products] : heaviest(modules, [](const Fp32Products& one) { return one.ns; }))
-    add_fp32_math(context, module, products, peaks, out);
+  add_fp32_math(context, all, peaks, modules, out);
 }
 
 namespace {

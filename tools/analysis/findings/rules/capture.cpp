@@ -83,7 +83,7 @@ void find_capture_obstacles(const FindingContext& context, std::vector<Finding>&
   for (const auto& [path, gaps] : context.gaps.short_gaps()) {
     if (loop.paths.count(path) != 0) gap_ns += gaps.ns + gaps.sync_ns;
   }
-  const std::uint64_t iterations = loop.count + 1;
+  const std::uint64_t iterations = loop.all;
   const double share = context.of_span(gap_ns / iterations * loop.count / context.gaps.gpus());
   if (kernels < kMinKernels * iterations || share < kMinShare) return;
   std::map<std::string, std::uint64_t> obstacles;

@@ -53,24 +53,25 @@ std::string names_text(const FindingContext& context, const std::vector<std::uin
   return out;
 }
 
-void report_chains(const FindingContext& context, const std::string& where, const ChainPlace& place,
-                   const PatternSum& all, std::vector<Finding>& out) {
+/// Of all places: one compilation fuses them.
+void report_chains(const FindingContext& context, const ChainPlace& place,
+                   const std::map<std::string, std::uint64_t>& modules, std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.01;
   const PatternSum& sum = place.sum;
   if (context.of_gpu(sum.saved_ns) < kMinOfTime) return;
-  Finding finding{"unfused_chain", where, context.of_analysed(sum.total_ns),
-                  context.of_analysed(sum.saved_ns)};
-  finding.effect = "runs elementwise kernels one by one that could be one kernel";
+  Finding finding{"unfused_chain", "", context.of_analysed(sum.total_ns), context.of_analysed(sum.saved_ns)};
+  set_modules(context, modules, finding);
+  finding.effect = finding.where.empty() ? "Elementwise kernels run one by one that could be one kernel"
+                                         : "runs elementwise kernels one by one that could be one kernel";
   finding.why = context.each_text(finding.of_ns) + context.per() + " pass in " +
-                counted_text(sum.times, "chain", "chains") + ", " + context.each_text(*finding.saving_ns) +
+                counted_text(context.each_count(sum.times, context.loop.all), "chain", "chains") + ", " +
+                context.each_text(*finding.saving_ns) +
                 " of it beyond the longest kernel of each. The heaviest chain is " + place.heaviest() + ".";
   finding.evidence = {evidence_text("kernels", "heaviest chain:", place.heaviest()),
                       evidence_count("kinds", "distinct chains there", place.kinds.size()),
                       evidence_count("chains", "occurrences", sum.times),
                       evidence_ns("gpu_ns", "their GPU time", sum.total_ns),
-                      evidence_ns("saved_ns", "beyond the longest kernel of each", sum.saved_ns),
-                      evidence_count("all_chains", "occurrences of all chains in the trace", all.times),
-                      evidence_ns("all_saved_ns", "their time beyond the longest kernels", all.saved_ns)};
+                      evidence_ns("saved_ns", "beyond the longest kernel of each", sum.saved_ns)};
   if (sum.l2_bytes != 0) finding.evidence.push_back(evidence_bytes("l2_bytes", "L2 bytes", sum.l2_bytes));
   finding.next_step =
       "fuse them, or fold them into the previous kernel: scale and bias into a convolution's weights, an "
@@ -79,22 +80,28 @@ void report_chains(const FindingContext& context, const std::string& where, cons
   out.push_back(std::move(finding));
 }
 
-void report_attention(const FindingContext& context, const std::string& place, const PatternSum& sum,
-                      std::vector<Finding>& out) {
+/// Of all places: one change of the attention function mends them.
+void report_attention(const FindingContext& context, const PatternSum& sum,
+                      const std::map<std::string, std::uint64_t>& modules, std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.005;
   const double of_time = context.of_gpu(sum.saved_ns);
   if (of_time < kMinOfTime) return;
-  const std::uint64_t between_ns = context.of_analysed(sum.saved_ns);
-  Finding finding{"attention_scores", place, between_ns, between_ns};
-  finding.effect = "writes attention scores to memory and reads them back";
-  finding.why = context.each_text(finding.of_ns) + context.per() +
-                " pass in the kernels between the two matrix products: softmax, scale, mask. ";
+  const std::uint64_t attention_ns = context.of_analysed(sum.total_ns);
+  Finding finding{"attention_scores", "", attention_ns, attention_ns};
+  set_modules(context, modules, finding);
+  finding.effect = finding.where.empty() ? "Attention writes its scores to memory and reads them back"
+                                         : "writes attention scores to memory and reads them back";
+  finding.why = context.each_text(finding.of_ns) + context.per() + " pass in attention, " +
+                context.each_text(context.of_analysed(sum.saved_ns)) +
+                " of it between the two matrix products: softmax, scale, mask. The time of a fused kernel is "
+                "not known, and not taken off. ";
   finding.why += sum.l2_bytes != 0
-                     ? "They move " + bytes_text(sum.l2_bytes / sum.times) +
+                     ? "The kernels between move " + bytes_text(sum.l2_bytes / sum.times) +
                            " through the L2 each time; fused attention moves none of them."
                      : "Fused attention keeps the scores on chip and needs none of these kernels.";
   finding.evidence = {
       evidence_count("times", "occurrences", sum.times),
+      evidence_ns("attention_ns", "both products and the kernels between", sum.total_ns),
       evidence_ns("between_ns", "kernels between the two matrix products (softmax, scale, mask)",
                   sum.saved_ns),
       evidence_share("share_of_gpu_time", "share of all kernel time", of_time)};
@@ -107,17 +114,20 @@ void report_attention(const FindingContext& context, const std::string& place, c
   out.push_back(std::move(finding));
 }
 
-void report_nodes(const FindingContext& context, const std::string& module, const PatternSum& sum,
-                  std::vector<Finding>& out) {
+void report_nodes(const FindingContext& context, const PatternSum& sum,
+                  const std::map<std::string, std::uint64_t>& modules, std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.02;
   constexpr std::uint64_t kMinGpuNs = 1'000'000;  // of all kernels; shorter programs are not worth tuning
   if (context.of_gpu(sum.saved_ns) < kMinOfTime || context.gpu_ns < kMinGpuNs) return;
-  Finding finding{"small_graph_kernels", module, context.of_analysed(sum.total_ns),
+  Finding finding{"small_graph_kernels", "", context.of_analysed(sum.total_ns),
                   context.of_analysed(sum.saved_ns)};
-  finding.effect = "replays chains of kernels that each take " + duration_text(sum.total_ns / sum.kernels);
+  set_modules(context, modules, finding);
+  finding.effect = (finding.where.empty() ? "A graph replays" : "replays") +
+                   (" chains of kernels that each take " + duration_text(sum.total_ns / sum.kernels));
   finding.why =
-      context.each_text(finding.of_ns) + context.per() + " pass in " + count_text(sum.kernels) +
-      " kernels below 5 us, in " + counted_text(sum.times, "chain", "chains") +
+      context.each_text(finding.of_ns) + context.per() + " pass in " +
+      count_text(context.each_count(sum.kernels, context.loop.all)) + " kernels below 5 us, in " +
+      counted_text(context.each_count(sum.times, context.loop.all), "chain", "chains") +
       ". A graph removes the launch by the host, but each kernel still starts and drains on the GPU.";
   finding.evidence = {evidence_count("chains", "chains", sum.times),
                       evidence_count("kernels", "kernels in them", sum.kernels),
@@ -128,47 +138,50 @@ void report_nodes(const FindingContext& context, const std::string& module, cons
   out.push_back(std::move(finding));
 }
 
-/// The analysed modules that have most of a pattern.
-std::vector<std::pair<std::string, PatternSum>> heaviest_modules(
-    const FindingContext& context, const std::unordered_map<std::uint32_t, PatternSum>& sums) {
-  std::map<std::string, PatternSum> modules;
-  for (const auto& [path, sum] : sums) {
-    if (path != 0 && context.analyses(path)) modules[context.module_text(path)] += sum;
+/// A pattern in the analysed modules: all, and `ns` by module.
+struct AnalysedPattern {
+  PatternSum all;
+  std::map<std::string, std::uint64_t> modules;
+  AnalysedPattern(const FindingContext& context, const std::unordered_map<std::uint32_t, PatternSum>& sums,
+                  std::uint64_t PatternSum::*ns) {
+    for (const auto& [path, sum] : sums) {
+      if (path == 0 || !context.analyses(path)) continue;
+      all += sum;
+      modules[context.module_text(path)] += sum.*ns;
+    }
   }
-  return heaviest(modules, [](const PatternSum& one) { return one.saved_ns; });
-}
+};
 
 }  // namespace
 
 /// Consecutive elementwise kernels, each of which reads what the previous one wrote. The saving is the time
 /// of a chain beyond its longest kernel.
 void find_unfused_chain(const FindingContext& context, std::vector<Finding>& out) {
-  std::map<std::string, ChainPlace> places;
-  PatternSum all;
+  ChainPlace all;
+  std::map<std::string, std::uint64_t> modules;
   for (const auto& [key, sum] : context.facts.elementwise.sums()) {
     if (key.first == 0 || !context.analyses(key.first)) continue;
-    all += sum;
-    ChainPlace& place = places[context.module_text(key.first)];
-    place.sum += sum;
-    place.kinds[names_text(context, key.second)] += sum;
+    all.sum += sum;
+    all.kinds[names_text(context, key.second)] += sum;
+    modules[context.module_text(key.first)] += sum.saved_ns;
   }
-  for (const auto& [where, place] : heaviest(places, [](const ChainPlace& one) { return one.sum.saved_ns; }))
-    report_chains(context, where, place, all, out);
+  if (!all.kinds.empty()) report_chains(context, all, modules, out);
 }
 
-/// Attention writes its scores to memory, between two matrix products and a softmax. The saving is the time
-/// of all kernels between the two products.
+/// Attention writes its scores to memory, between two matrix products and a softmax. The saving is bounded by
+/// the time of these kernels, products included: a fused kernel also computes its products faster, because
+/// they neither write nor read scores.
 void find_attention_scores(const FindingContext& context, std::vector<Finding>& out) {
-  for (const auto& [place, sum] : heaviest_modules(context, context.facts.attention.sums()))
-    report_attention(context, place, sum, out);
+  const AnalysedPattern found(context, context.facts.attention.sums(), &PatternSum::total_ns);
+  if (found.all.times != 0) report_attention(context, found.all, found.modules, out);
 }
 
 /// A replayed graph runs chains of kernels that are too short to fill the GPU. A graph removes the host's
 /// part, but a kernel still takes a microsecond or two to start and to drain. The saving is the time of a
 /// chain beyond its longest kernel. unfused_chain reports elementwise kernels alone.
 void find_small_graph_kernels(const FindingContext& context, std::vector<Finding>& out) {
-  for (const auto& [module, sum] : heaviest_modules(context, context.facts.short_nodes.sums()))
-    report_nodes(context, module, sum, out);
+  const AnalysedPattern found(context, context.facts.short_nodes.sums(), &PatternSum::saved_ns);
+  if (found.all.kernels != 0) report_nodes(context, found.all, found.modules, out);
 }
 
 }  // namespace rangefinder

@@ -32,7 +32,7 @@ LaunchSums launch_sums(const FindingContext& context) {
     sums.kernel_ns += place.use.total_ns;
   }
   for (const PathTotals& row : context.rows) sums.ranges += inside_loop(context, row.path) ? row.calls : 0;
-  if (context.loop.found()) sums.iterations = context.iterations.instances.size();
+  if (context.loop.found()) sums.iterations = context.loop.all;
   return sums;
 }
 
@@ -124,7 +124,7 @@ void find_sync_each_iteration(const FindingContext& context, std::vector<Finding
     gap_ns += of_path.sync_ns;
   }
   const auto of_analysed = [&](std::uint64_t sum) {
-    return sum * context.loop.count / (context.loop.count + 1) / context.gaps.gpus();
+    return sum * context.loop.count / context.loop.all / context.gaps.gpus();
   };
   const auto iterations = static_cast<double>(context.loop.count);
   const std::uint64_t gross = of_analysed(gap_ns), launches = of_analysed(gaps);

@@ -32,9 +32,9 @@ void report_exposed(const FindingContext& context, const Streams& streams, const
       (finding.where.empty() ? "Stream " + consumer + " idles" : "keeps stream " + consumer + " idle") +
       " until stream " + producer + " is done";
   finding.why = context.each_text(exposed.ns) + context.per() + " pass in " +
-                counted_text(exposed.waits, "wait", "waits") + " for an event, " +
-                duration_text(exposed.ns / exposed.waits) + " on average. Stream " + consumer +
-                " has its work already, and runs nothing in that time.";
+                counted_text(context.each_count(exposed.waits, context.loop.count), "wait", "waits") +
+                " for an event, " + duration_text(exposed.ns / exposed.waits) + " on average. Stream " +
+                consumer + " has its work already, and runs nothing in that time.";
   finding.evidence = {evidence_count("waits", "waits", exposed.waits),
                       evidence_ns("exposed_ns", "idle time", exposed.ns),
                       evidence_ns("mean_exposed_ns", "mean", exposed.ns / exposed.waits),
@@ -96,7 +96,10 @@ void find_exposed_wait(const FindingContext& context, std::vector<Finding>& out)
   if (!context.host_times_valid || context.span_ns == 0) return;
   std::map<Streams, Exposed> pairs;
   for (const StreamWait& wait : context.facts.stream_waits) {
+    // A collective ends when the slowest rank has come: no order of launches changes that.
     if (!wait.has_work || wait.exposed_ns < kMinExposedNs ||
+        context.facts.communicating.count(wait.producer) + context.facts.communicating.count(wait.consumer) !=
+            0 ||
         !context.analyses(wait.consumer_path, wait.at_ns))
       continue;
     Exposed& exposed = pairs[{wait.producer, wait.consumer}];

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much of the GPU time ranges describe, and what is said of the rest.
+#include "tools/analysis/findings/coverage.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/findings/findings_trace.h"
+
+namespace rangefinder {
+namespace {
+using namespace test;
+
+Coverage coverage_of(const std::filesystem::path& folder) {
+  WholeTrace trace(open_trace_folder(folder), FindingFacts::kColumns);
+  FindingFacts facts(trace.iterations());
+  trace.each([&facts](const SelectedRows& rows) { facts.add(rows); });
+  facts.finish();
+  return facts.coverage.result(trace.totals(), trace.iterations(), facts.kernels);
+}
+
+Coverage coverage_of(const MadeTrace& made) {
+  made.write();
+  return coverage_of(made.folder.path());
+}
+
+Coverage recorded_coverage(const std::string& name) {
+  return coverage_of(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / name);
+}
+
+TEST_CASE("recorded programs whose modules are hidden say so, and why") {
+  const std::map<std::string, std::pair<Uncovered, const char*>> expected{
+      {"compiled_graphs", {Uncovered::compiled, "compiled_code"}},
+      {"compiled_default", {Uncovered::compiled, "compiled_code"}},
+      {"compiled_late", {Uncovered::early_graph, "early_graphs"}},
+      {"hazards_exact", {Uncovered::no_ranges, "no_ranges"}}};
+  for (const auto& [name, why] : expected) {
+    INFO(name);
+    const Coverage coverage = recorded_coverage(name);
+    CHECK(coverage.low());
+    CHECK(coverage.why == why.first);
+    CHECK(coverage_json(coverage)["why"] == why.second);
+    CHECK_FALSE(coverage_text(coverage).empty());
+  }
+  CHECK(recorded_coverage("compiled_graphs").share < 0.02);
+}
+
+TEST_CASE("recorded programs with modules say nothing") {
+  for (const char* const name : {"hf_rtdetr_trace", "decoder_sampled", "rtdetr_graph", "case_bert_fp32",
+                                 "case_gemm_1024_fp32", "case_starved_one", "copy_storm"}) {
+    INFO(name);
+    CHECK(coverage_text(recorded_coverage(name)).empty());
+  }
+}
+
+/// Three iterations of two kernels, each for 10 us, in these paths.
+void run(MadeTrace& trace, std::uint32_t first, std::uint32_t second) {
+  const std::uint32_t gemm = trace.add_name("gemm"), norm = trace.add_name("norm");
+  const std::uint32_t config = trace.add_config(grid_of(64, 256));
+  trace.repeat(3, [&](TimeNs at) {
+    trace.add(first, gemm, config, at + 10'000, 10'000);
+    return trace.add(second, norm, config, at + 30'000, 10'000) + 10'000;
+  });
+}
+
+TEST_CASE("a range around all work is no description of its parts") {
+  MadeTrace trace;
+  const std::uint32_t step = trace.add_path("step"), model = trace.add_path("model", step);
+  run(trace, model, model);
+  const Coverage around = coverage_of(trace);
+  CHECK(around.why == Uncovered::around);
+  CHECK(around.around == "step/model");
+  CHECK(around.share == 0);
+
+  MadeTrace parts;
+  const std::uint32_t outer = parts.add_path("step");
+  run(parts, parts.add_path("a", outer), parts.add_path("b", outer));
+  CHECK_FALSE(coverage_of(parts).low());
+}
+
+TEST_CASE("work of a thread without ranges has a cause of its own") {
+  MadeTrace trace;
+  const std::uint32_t step = trace.add_path("step"), part = trace.add_path("part", step);
+  run(trace, part, 0);
+  CHECK(coverage_of(trace).why == Uncovered::outside);
+
+  MadeTrace threads;
+  const std::uint32_t outer = threads.add_path("step");
+  run(threads, threads.add_path("part", outer), 0);
+  for (std::string& line : threads.lines) {  // launches outside of any range: of another thread
+    const std::string own = "\"thread\":" + std::to_string(MadeTrace::kThread);
+    const bool launch =
+        line.find("\"t\":\"launch\"") != std::string::npos && line.find("\"path\":") == std::string::npos;
+    if (launch) line.replace(line.find(own), own.size(), "\"thread\":99");
+  }
+  CHECK(coverage_of(threads).why == Uncovered::threads);
+}
+
+}  // namespace
+}  // namespace rangefinder

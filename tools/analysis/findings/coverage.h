@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much of the GPU time the ranges of a program describe, and what hides the rest.
+//
+//   ranges, work ─▶ CoverageFacts ─▶ Coverage ─▶ the first line of the report, if it is low
+//
+// A range that holds all work of an iteration, or of the run, describes nothing: only what its parts hold
+// counts, unless it is one kernel. One thread; memory grows with threads and kernel names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "tools/analysis/findings/kernel_facts.h"
+#include "tools/analysis/model/dense_ids.h"
+#include "tools/analysis/model/iterations.h"
+#include "tools/analysis/model/launched_work.h"
+#include "tools/analysis/model/trace_totals.h"
+
+namespace rangefinder {
+
+/// Why GPU time has no path. By the name of its kernels, its graphs and its threads.
+enum class Uncovered : std::uint8_t {
+  none,         ///< all has one, or no work was seen
+  no_ranges,    ///< the program has none
+  compiled,     ///< kernels that a compiler of models generated
+  early_graph,  ///< graphs captured before recording began
+  threads,      ///< launched by threads that open no ranges, while others do
+  around,       ///< in ranges around all work only
+  outside,      ///< launched while no range was open
+};
+
+struct Coverage {
+  double share = 1;  ///< of the GPU time, 0 to 1; 1 without GPU time
+  Uncovered why = Uncovered::none;
+  std::string around;  ///< the innermost range around all work; empty: there is none
+
+  [[nodiscard]] bool low() const noexcept { return share < kMinCoverage; }
+};
+
+class CoverageFacts {
+ public:
+  void add_range(std::uint32_t thread) { threads_.insert(thread); }
+  /// Work in order of start. `names`: those so far.
+  void add(const WorkEvent& event, const TraceNames& names);
+  /// `trace`: complete.
+  [[nodiscard]] Coverage result(const TraceTotals& trace, const Iterations& iterations,
+                                const KernelFacts& kernels) const;
+
+ private:
+  DenseIds compiled_;  // by kernel name: 2 if a compiler generated it, else 1
+  std::uint64_t outside_ns_ = 0, compiled_ns_ = 0, early_graph_ns_ = 0;
+  std::unordered_map<std::uint32_t, std::uint64_t> ns_by_thread_;  // of work outside of any range
+  std::unordered_set<std::uint32_t> threads_;                      // with ranges
+};
+
+/// Two sentences: what is missing and why, and the step that changes it. Empty unless coverage is low.
+[[nodiscard]] std::string coverage_text(const Coverage& coverage);
+/// {share, why: "compiled_code", around, text}
+[[nodiscard]] nlohmann::ordered_json coverage_json(const Coverage& coverage);
+
+}  // namespace rangefinder
