@@ -75,7 +75,8 @@ void CoverageFacts::add(const WorkEvent& event, const TraceNames& names) {
   std::uint32_t kind = compiled_.find(event.name);
   if (kind == DenseIds::kNone) {
     const auto at = names.kernel_names.find(event.name);
-    kind = at != names.kernel_names.end() && is_generated(at->second.demangled) ? 2 : 1;
+    if (at == names.kernel_names.end()) return;  // its line may come later
+    kind = is_generated(at->second.demangled) ? 2 : 1;
     compiled_.set(event.name, kind);
   }
   if (kind == 2) compiled_ns_ += ns;
@@ -92,7 +93,6 @@ Coverage CoverageFacts::result(const TraceTotals& trace, const Iterations& itera
     if (iterations.by_range() && iterations.paths.count(row.path) != 0) iteration_ns += row.gpu_ns;
   }
   if (all_ns == 0) return out;
-  // By path: the GPU time that it has to hold to surround all work of an iteration.
   const auto below_iteration = [&](std::uint32_t path) {
     for (; path != 0; path = trace.parent_of(path)) {
       if (iterations.paths.count(path) != 0) return true;

@@ -123,18 +123,23 @@ bool IterationFinder::describe_run(const Iterations& iterations) const {
   if (iterations.instances.size() < kMinRepeated) return true;
   std::vector<IterationWork> works;
   std::uint64_t in_ns = 0, all_ns = 0;
+  std::size_t last = 0;
   work_.each([&](const GpuWork& work, std::uint32_t what, std::uint64_t ns) {
     all_ns += ns;
     const std::size_t iteration = iterations.of(work);
     if (iteration == Iterations::kNone) return;
     in_ns += ns;
+    last = std::max(last, iteration);
     works.push_back({iteration, what, ns});
   });
+  // Of a long program only the first iterations have kept work; the last of them, a part of it.
+  const std::size_t judged = work_.has_all() ? iterations.instances.size() : last;
+  std::erase_if(works, [judged](const IterationWork& work) { return work.iteration >= judged; });
   const auto part = [](std::uint64_t ns, std::uint64_t of) {
     return static_cast<double>(ns) / static_cast<double>(std::max<std::uint64_t>(1, of));
   };
   const bool covered = part(work_.outside_ns(), work_.gpu_ns()) <= 1 - kMinCoverage;
-  return (covered || part(in_ns, all_ns) >= kMinCoverage) && are_alike(works, iterations.instances.size());
+  return (covered || part(in_ns, all_ns) >= kMinCoverage) && are_alike(works, judged);
 }
 
 void IterationFinder::add(const RangeRecord& range) {

@@ -53,6 +53,10 @@ class RepeatedWork {
   [[nodiscard]] Repetition graphs() const;
   [[nodiscard]] Repetition kernels() const;
 
+  /// False: later work was not kept.
+  [[nodiscard]] bool has_all() const noexcept {
+    return kernels_.size() < kMaxKernels && copies_.size() < kMaxKernels && graph_launches_ < kMaxLaunches;
+  }
   /// see(GpuWork, what, ns): kept kernels by name and launches of graphs; copies by kind if there are
   /// neither. Of the work it has what Iterations::of() reads.
   template <typename See>

@@ -193,6 +193,21 @@ TEST_CASE(
   CHECK(found.instances.size() == 20);
 }
 
+TEST_CASE("of more work than is kept, the iterations with kept work are judged") {
+  Program program;
+  const auto step = program.add_path("step");
+  constexpr std::size_t kKernels = 2'000;
+  for (std::size_t i = 0; i < 3 * RepeatedWork::kMaxKernels / kKernels; ++i) {
+    const TimeNs at = 1'000 + 1'000'000 * static_cast<TimeNs>(i);
+    const auto range = program.add_range(step, at, at + 900'000);
+    for (std::size_t n = 0; n < kKernels; ++n) {
+      const TimeNs start = at + 600 + 100 * static_cast<TimeNs>(n);
+      program.add_kernel(1, start, start + 90, 0, step, range);
+    }
+  }
+  CHECK(program.found().instances.size() == 300);
+}
+
 TEST_CASE("ranges of one name that do different work are no iterations, unless the user names them") {
   Program program;
   const auto phase = program.add_path("phase");
