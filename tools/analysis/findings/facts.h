@@ -38,7 +38,7 @@ class FindingFacts {
                                       Column::allocs | Column::events | Column::captures |
                                       Column::range_times | Column::range_thread | Column::range_path;
 
-  /// `iterations` and `idle` must outlive this. `idle`: reads the same rows; nullptr: nobody wants it.
+  /// `iterations` and `idle` must outlive this. `idle` reads the same rows; nullptr: not needed.
   explicit FindingFacts(const Iterations& iterations, IdleCauses* idle = nullptr)
       : log(iterations), idle_(idle) {
     iteration_log.begin(iterations);

@@ -63,7 +63,7 @@ std::string iteration_about(const RunSummary& run) {
   std::string out = "median of " + count_text(run.count) + " of " + printable(run.path) + ", ";
   out +=
       run.p95_ns ? "95 % within " + duration_text(*run.p95_ns) : "longest " + duration_text(*run.longest_ns);
-  // Savings of findings are means, so their shares are of it.
+  // Both are shown where they differ: outliers decide the mean.
   const auto median = static_cast<double>(run.wall_ns);
   if (std::abs(static_cast<double>(run.mean_ns) - median) > kMinMeanDifference * median)
     out += ", mean " + duration_text(run.mean_ns);
