@@ -13,8 +13,7 @@ import os
 import sys
 
 
-def main():
-    folder, out = sys.argv[1:]
+def unpack(folder, out):
     os.makedirs(out, exist_ok=True)
     with gzip.open(os.path.join(folder, "golden.ndjson.gz"), "rt", encoding="utf-8") as file:
         lines = file.read().splitlines()
@@ -30,4 +29,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    unpack(*sys.argv[1:])
