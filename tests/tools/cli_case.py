@@ -58,14 +58,14 @@ class CommandLine(unittest.TestCase):
         return trace
 
     def make_long_trace(self):
-        """A trace that takes many seconds to read: 500 links to one file. Returns its folder and that file: the reading
+        """A trace that takes many seconds to read: 2,000 links to one file. Returns its folder and that file: the reading
         ends early once the file is replaced by a short one."""
         trace = self.folder / "trace"
         trace.mkdir()
         lines = self.folder / "lines"
         mark = '{"t":"mark","at":5,"thread":7,"name":1}\n'
         lines.write_text(json.dumps(HEADER, separators=(",", ":")) + "\n" + mark * 100_000)
-        for segment in range(500):
+        for segment in range(2_000):
             (trace / f"trace-{segment:05}.ndjson").symlink_to(lines)
         return trace, lines
 
