@@ -16,7 +16,8 @@ namespace rangefinder {
 /// Work on a GPU, from `at_ns` to `end_ns`.
 struct BusyWork {
   TimeNs at_ns, end_ns;
-  std::uint32_t key;  ///< whose work it is
+  std::uint32_t key;   ///< whose work it is
+  bool counts = true;  ///< false: its time is taken, but not summed
 };
 
 class BusyTimes {

@@ -295,7 +295,7 @@ RowBytes sampled_bytes(const PathTotals& row, const std::array<std::uint64_t, 3>
   // Busy time covers kernels only. If copies move bytes too, use summed durations.
   const bool copies = std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(),
                                   [](std::uint64_t copied) { return copied != 0; });
-  const std::uint64_t ns = copies ? work_ns : row.gpu_busy_ns != 0 ? row.gpu_busy_ns : row.gpu_ns;
+  const std::uint64_t ns = copies ? work_ns : row.run_ns();
   out.rate_ns = static_cast<double>(ns) * covered;
   return out;
 }

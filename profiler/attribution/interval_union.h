@@ -11,12 +11,13 @@ namespace rangefinder {
 
 class IntervalUnion {
  public:
-  /// Adds [start, end). Empty and reversed intervals have no effect.
-  void add(std::int64_t start, std::int64_t end) noexcept {
+  /// Adds [start, end). Empty and reversed intervals have no effect. `counts`: false: the length stays as it
+  /// is, and later intervals are clipped to what comes after this one.
+  void add(std::int64_t start, std::int64_t end, bool counts = true) noexcept {
     start = std::max(start, until_);
     if (end <= start) return;
     // Unsigned: with the times of a damaged trace, end - start may overflow the signed type.
-    length_ += static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start);
+    if (counts) length_ += static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start);
     until_ = end;
   }
   [[nodiscard]] std::uint64_t length() const noexcept { return length_; }

@@ -93,7 +93,7 @@ std::vector<std::string> byte_cells(const std::vector<ByteColumn>& columns, cons
 /// How sampled bytes were shared among paths.
 std::string samples_remark(const LayerSummary::Samples& samples) {
   return "Bytes are from " + count_text(samples.count) + " hardware samples, " +
-         (samples.unmixed ? "unmixed over iterations; ± holds for 95 % of paths.\n"
+         (samples.unmixed ? "fitted over iterations; ± holds for 95 % of paths.\n"
                           : "shared while the program ran; ± holds for 95 % of paths.\n");
 }
 

@@ -181,18 +181,20 @@ void TotalsBuilder::add_captured(Node& node, const GpuWork& work) {
   node.graph_launch = work.correlation;
 }
 
-void TotalsBuilder::put_busy(Busy& busy, const BusyWork& work) const {
-  if (busy.paths.size() < nodes_.size()) busy.paths.resize(nodes_.size());
-  busy.all.add(work.at_ns, work.end_ns);
-  std::uint32_t at = work.key;
-  do {
-    busy.paths[at].add(work.at_ns, work.end_ns);
-    at = nodes_[at].parent;
-  } while (at != 0);
+void TotalsBuilder::pass(const GpuWork& work) {
+  if (!is_timed(work)) return;
+  order_.add({work.start_ns, work.end_ns, position(work.path), false},
+             [this](const BusyWork& next) { put_busy(busy_, next); });
 }
 
-void TotalsBuilder::settle() {
-  order_.finish([this](const BusyWork& next) { put_busy(busy_, next); });
+void TotalsBuilder::put_busy(Busy& busy, const BusyWork& work) const {
+  if (busy.paths.size() < nodes_.size()) busy.paths.resize(nodes_.size());
+  busy.all.add(work.at_ns, work.end_ns, work.counts);
+  std::uint32_t at = work.key;
+  do {
+    busy.paths[at].add(work.at_ns, work.end_ns, work.counts);
+    at = nodes_[at].parent;
+  } while (at != 0);
 }
 
 TotalsBuilder::Busy TotalsBuilder::busy() const {
@@ -203,9 +205,7 @@ TotalsBuilder::Busy TotalsBuilder::busy() const {
 }
 
 std::uint64_t TotalsBuilder::gpu_busy_ns() const {
-  IntervalUnion all = busy_.all;
-  order_.each_held([&all](const BusyWork& work) { all.add(work.at_ns, work.end_ns); });
-  return all.length();
+  return busy().all.length();
 }
 
 MemcpyTotals& TotalsBuilder::totals_of(const MemcpyRecord& copy) {

@@ -98,6 +98,8 @@ struct PathTotals {
   /// Graph node records launched at another path, which has their bytes. If the row also includes that path,
   /// they cancel out.
   [[nodiscard]] std::uint64_t nodes_without_bytes() const noexcept;
+  /// Time in which its kernels ran; overlapping ones count once. Their sum if it was not collected.
+  [[nodiscard]] std::uint64_t run_ns() const noexcept { return gpu_busy_ns != 0 ? gpu_busy_ns : gpu_ns; }
   /// False: kernels ran, but no record has their duration.
   [[nodiscard]] bool has_gpu_time() const noexcept;
 };
@@ -147,6 +149,9 @@ class TotalsBuilder {
   void add_rest(const MemcpyRecord& copy);
   void add_rest(const GraphRecord& graph);
   void add_rest(const RangeRecord& range);
+  /// A kernel or whole graph that is not summed, in the order of the others: what overlaps it is not busy
+  /// time a second time, so that the busy times of disjoint parts of a trace add up.
+  void pass(const GpuWork& work);
   /// The trace has exact lines: records of graph launches wait for theirs. Call before the first record.
   void expect_exact_lines() noexcept { expects_exact_ = true; }
   void add(const RangeRecord& range);
@@ -156,7 +161,9 @@ class TotalsBuilder {
   void add(const MetricSetRecord& set) { groups_.add_set(set); }
 
   /// Call it after the last record: the functions below are faster then.
-  void settle();
+  void settle() {
+    order_.finish([this](const BusyWork& next) { put_busy(busy_, next); });
+  }
 
   /// Inclusive rows of every path with a call or work: parents before children, children in order of first
   /// appearance. `calls`, `host_ns` and `declared_bytes` are the path's own, because nested ranges are

@@ -169,4 +169,13 @@ std::string cut_back(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, end)) + std::string(kEllipsis);
 }
 
+std::string quoted_for_shell(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:@%+,";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 }  // namespace rangefinder

@@ -36,6 +36,8 @@ namespace rangefinder {
 
 /// `text` safe for a terminal: control characters become '?'.
 [[nodiscard]] std::string printable(std::string_view text);
+/// As a word of a POSIX shell: in single quotes if it has other characters than those of most paths.
+[[nodiscard]] std::string quoted_for_shell(const std::string& text);
 /// Width of `text` in columns, counted as code points.
 [[nodiscard]] std::size_t text_width(std::string_view text);
 /// `text` in lines of at most `width` columns (0: one line), broken at spaces; each begins with `indent` and

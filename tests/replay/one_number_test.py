@@ -278,9 +278,6 @@ class OneNumber(unittest.TestCase):
         parts = [self.report("modules", "--iterations", f"{first}:{last}") for first, last in spans if first != last]
         whole = self.of_iterations()
         rows = [[*part["modules"], part["outside"]] for part in parts]
-        # Busy times of iterations that overlap on the GPU do not add up.
-        for row in [row for part in [*rows, whole["modules"], [whole["outside"]]] for row in part]:
-            row.pop("gpu_busy_ns", None)
         self.check_sum(rows, [*whole["modules"], whole["outside"]], 8)
 
 

@@ -3,6 +3,7 @@
 Usage: report_overview_test.py RANGEFINDER REPOSITORY REPLAY"""
 import json
 import re
+import shlex
 
 import cli_case
 import export_case
@@ -138,14 +139,15 @@ class Overview(CommandLine):
             (meanings,) = re.findall(r"(?m)^calls: .*$", text)
             self.assertEqual([meaning.split(":")[0] for meaning in meanings.split("; ")], columns)
 
-    def test_iterations_come_first_and_what_was_before_them_is_one_row(self):
+    def test_iterations_come_first_and_what_was_before_them_is_left_out(self):
         trace = recorded("rtdetr_exact")
         text = self.call("report", trace, "--wide").stdout
         rows = text[text.index("\nmodule"):text.index("\n†")].splitlines()[2:]
         outermost = [row.split("  ")[0] for row in rows if not row.startswith(" ")]
         self.assertEqual(outermost[0], "iteration")
-        self.assertEqual(outermost[-2:], ["(set-up and warm-up)", "(outside of any range)"])
-        self.assertNotIn("warmup", outermost)
+        self.assertEqual(outermost, ["iteration"])
+        self.assertIn("\nModules: without set-up, warm-up, and what ran after the last iteration.\n", text)
+        self.assertRegex(rows[0], "^iteration +9 ")  # of ten, the first warms up
         shares = [float(re.search(r"([\d.]+) %", row)[1]) for row in rows if not row.startswith(" ")]
         self.assertAlmostEqual(sum(shares), 100, delta=0.2)
         self.assertLessEqual(len(rows), 25 + 3)
@@ -154,8 +156,52 @@ class Overview(CommandLine):
     def test_layers_captured_before_the_replays_are_no_set_up(self):
         text = self.call("report", recorded("decoder_sampled")).stdout
         self.assertRegex(text, r"\ndecode .*\n  layer 0 ")
-        self.assertRegex(text, r"one iteration +2.31 ms   median of 19 of graph 2,")
+        self.assertRegex(text, r"one iteration +2.31 ms   median of 19 launches of graph 2,")
         self.assertRegex(text, r"GPU busy +98.5 %")
+
+    def test_the_first_screen_ends_with_the_next_step(self):
+        text = self.call("report", recorded("hf_rtdetr_trace"), COLUMNS="100").stdout
+        self.assertRegex(text, r"\n\nNext: replay an iteration as a CUDA graph, or run fewer and larger kernels: [^.]*\.\n"
+                               r"  model = torch\.compile\(.*\)\nEvidence, and all findings:\n"
+                               r"  rangefinder report \S+ --section findings\n\Z")
+
+    def test_the_printed_command_leads_to_the_evidence(self):
+        for name in RECORDINGS:
+            text = self.call("report", recorded(name)).stdout
+            command = shlex.split(text.splitlines()[-1])
+            with self.subTest(name, command=command):
+                self.assertEqual(command[0], "rangefinder")
+                if command[1] == "report":
+                    shown = self.call(*command[1:]).stdout
+                    first = re.search(r"^  1\. (.*)$", text, re.M)
+                    self.assertIn("\n1. " + first[1][:60] if first else "GPU", shown)
+                else:
+                    self.assertEqual(command[1:], ["run", "--counters", "sampled", "--", "PROGRAM"])
+
+    def test_a_folder_with_blanks_is_quoted_in_commands(self):
+        trace = self.make_trace(iterations(8), "a trace")
+        command = shlex.split(self.call("report", trace).stdout.splitlines()[-1])
+        self.assertEqual(command, ["rangefinder", "report", str(trace), "--section", "findings"])
+
+    def test_markdown_has_headline_and_findings_and_csv_says_that_it_has_not(self):
+        text = self.call("report", recorded("hf_rtdetr_trace"), "--md").stdout
+        self.assertRegex(text, r"\n\* one iteration \*\*23\.0 ms\*\*: median of 9 of step, .*\n\* GPU busy \*\*16\.8 %\*\*: .*\n\* GPU idle \*\*83\.2 %\*\*: host code ")
+        self.assertRegex(text, r"\n1\. `step` makes the GPU wait .*\n2\. (.*\n)+\nNext: .*\n\n```\n.*\n.* --section findings\n```\n\n\| module ")
+        self.assertIn("--csv has the modules only", self.call("report", recorded("hf_rtdetr_trace"), "--csv").stderr)
+
+    def test_idle_time_without_a_finding_has_its_causes(self):
+        text = self.call("report", recorded("case_gemm_tensor"), COLUMNS="200").stdout
+        self.assertIn("\nNo rule fires, but the GPU is idle for 97.4 % of the run: host code 93.5 %, ", text)
+        self.assertRegex(text, r"\nNext: see where the host is while the GPU waits\.\n  rangefinder report \S+ --section idle\n\Z")
+
+    def test_launch_bound_and_the_capture_check_know_of_each_other(self):
+        for name in ("hf_rtdetr_trace", "case_bert_amp"):
+            finding = self.report(recorded(name))["findings"][0]
+            check = self.call("report", recorded(name), "--section", "graphs", "--check", COLUMNS="200").stdout
+            self.assertEqual(finding["id"], "launch_bound")
+            calls = re.search(r"[\d,]+ calls of \d+ modules stand in the way", finding["why"])[0]
+            self.assertIn(f"FAIL: {calls} of capture\n", check)
+            self.assertIn(f"\nWhat a graph may save: {finding['title']}\n", check)
 
     def test_one_range_around_everything_is_no_iteration(self):
         text = self.call("report", recorded("case_gemm_tensor")).stdout

@@ -58,7 +58,7 @@ const std::vector<TableColumn> kMoreOfModules{
     {"dram_read_error_pct", "DRAM read ±", Unit::percent, 0, "95 % bound of the error"},
     {"dram_write_error_pct", "DRAM write ±", Unit::percent, 0, "95 % bound of the error"},
     {"l2_error_pct", "L2 ±", Unit::percent, 0, "95 % bound of the error"},
-    {"l2_bytes_per_s", "L2 rate", Unit::bytes_per_s, 0, "bytes over GPU time"},
+    {"l2_bytes_per_s", "L2 rate", Unit::bytes_per_s, 0, "bytes over the time in which its work ran"},
     {"l2_peak_share", "of the L2's peak", Unit::share, 0, "that rate over the peak of the GPU"},
     {"compute_peak_share", "of the compute peak", Unit::share}};
 

@@ -69,8 +69,13 @@ struct Loaded {
   }
 
   static SectionReadOptions read_options(const ReportOptions& options, bool of_several) {
-    return {options.selection, options.json, options.view.total,
-            of_several ? CommunicationLog::kColumns : Columns(), options.limits};
+    const bool whole = options.selection.everything() && options.split_by.empty();
+    return {options.selection,
+            options.json,
+            options.view.total,
+            whole && !options.json && !options.csv,
+            of_several ? CommunicationLog::kColumns : Columns(),
+            options.limits};
   }
 
   void split(const std::string& place, const ReadLimits& limits) {
@@ -89,7 +94,7 @@ struct Loaded {
   }
 
   [[nodiscard]] SectionInput input(const ReportOptions& options) const {
-    return {reading.trace, *reading.values, options.view};
+    return {reading.trace, *reading.values, options.view, reading.counted.get()};
   }
 
   std::unique_ptr<Section> section;
@@ -126,11 +131,6 @@ OrderedJson trace_json(const Loaded& loaded, const ReportOptions& options) {
   return out;
 }
 
-bool shows_bytes(const ReportOptions& options) {
-  constexpr std::array<std::string_view, 5> kSections{"overview", "modules", "layers", "kernels", "kernel"};
-  return std::find(kSections.begin(), kSections.end(), options.section) != kSections.end();
-}
-
 std::string trace_text(const Loaded& loaded, const ReportOptions& options) {
   std::string out = options.section == "overview" ? "" : report_title(loaded.reading.trace);
   if (!loaded.reading.selection.everything()) out += loaded.reading.selection.text() + "\n";
@@ -141,15 +141,16 @@ std::string trace_text(const Loaded& loaded, const ReportOptions& options) {
                        options.style());
   if (!out.empty()) out += "\n";
   out += loaded.section->text(loaded.input(options), options.style()) + "\n";
-  std::string footer = shows_bytes(options) ? bytes_footer(loaded.reading.trace, *loaded.reading.values) : "";
-  footer += report_footer(loaded.reading.trace);
-  return out + wrapped_lines(footer, options.style().width);
+  const std::string footer = report_footer(loaded.reading.trace, *loaded.reading.values, options.section);
+  return out + wrapped_lines(footer, options.style().width) +
+         loaded.section->ending(loaded.input(options), options.style());
 }
 
 std::string trace_markdown(const Loaded& loaded, const ReportOptions& options) {
   const std::vector<Table> tables =
       shown_tables(loaded.section->tables(loaded.input(options)), &Outputs::markdown, options.view);
-  std::string out = "`" + printable(loaded.reading.trace.files.folder.string()) + "`\n\n";
+  std::string out = "`" + printable(loaded.reading.trace.files.folder.string()) + "`\n\n" +
+                    loaded.section->markdown_head(loaded.input(options));
   for (const Table& table : tables) out += render_markdown(table, options.raw) + "\n";
   return out;
 }
@@ -262,6 +263,7 @@ int report(ReportOptions& options) {
   }
   options.as_ranks = traces.size() > 1 && !options.view.total && !options.view.check &&
                      (options.as_ranks || ranks_of_one_job(traces));
+  const bool is_first_screen = options.section.empty() || options.section == "overview";
   if (options.section.empty()) options.section = default_section(options);
   const SectionKind& kind = *find_section(options.section, options.view.check);
   for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
@@ -270,6 +272,8 @@ int report(ReportOptions& options) {
     return kExitOk;
   }
   if (options.csv && traces.size() > 1) throw WrongUse("--csv writes one table: name one trace");
+  if (options.csv && is_first_screen)
+    std::cerr << "rangefinder: --csv has the modules only; headline and findings: --json\n";
   const AllLoaded all = load_all(traces, options, kind);
   options.as_ranks = options.as_ranks && all.size() > 1;
   for (const auto& one : all) {

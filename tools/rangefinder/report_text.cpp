@@ -2,6 +2,7 @@
 #include "tools/rangefinder/report_text.h"
 
 #include <algorithm>
+#include <array>
 
 #include "profiler/attribution/layer_report.h"
 #include "profiler/base/number_text.h"
@@ -97,41 +98,6 @@ std::string gap_lines(const TraceTotals& trace) {
   return out;
 }
 
-}  // namespace
-
-std::string report_title(const TraceTotals& trace) {
-  std::string out = trace.files.folder.string() + "   " + printable(trace.header.executable) + "  (process " +
-                    std::to_string(trace.header.pid) + " on " + printable(trace.header.host);
-  if (!trace.header.rank.empty()) out += ", rank " + printable(trace.header.rank);
-  out += ")\n";
-  for (const GpuRecord& gpu : trace.gpus) {
-    out += "GPU " + std::to_string(gpu.id) + "  " + printable(gpu.name) + ", " +
-           bytes_text(gpu.memory_bytes) + " of memory, " + bytes_text(gpu.l2_bytes) + " of L2";
-    if (gpu.peak_dram_bytes_per_s != 0) {
-      out += ", DRAM peak " + rate_text(static_cast<double>(gpu.peak_dram_bytes_per_s));
-    }
-    out += "\n";
-  }
-  return out + driver_line(trace.header);
-}
-
-std::string report_footer(const TraceTotals& trace) {
-  std::string out;
-  const std::vector<std::string> lost = loss_lines(loss_counts(trace.loss));
-  out += counted_text(trace.kernels, "kernel", "kernels") + ", " +
-         counted_text(trace.copies, "copy", "copies") + ", " +
-         counted_text(trace.memsets, "memset", "memsets") + ", " +
-         counted_text(trace.ranges, "range", "ranges") +
-         (lost.empty() ? ", 0 records lost.\n" : ". Lost or incomplete:\n");
-  for (const std::string& line : lost) out += line + "\n";
-  out += ending(trace);
-  if (!trace.header.counters_reason.empty()) {
-    out += "DRAM and L2 bytes were not measured: " + printable(trace.header.counters_reason) + "\n";
-  }
-  return out + gap_lines(trace) + kineto_line(trace) + overlap_line(trace) + no_ranges_line(trace) +
-         "Times are sums of kernel durations; 1 kB is 1000 B.\n";
-}
-
 /// The sums of paths that samples cannot tell apart; the heaviest ones.
 std::string inseparable_lines(const TraceTotals& trace, const SampledTotals& sampled) {
   constexpr std::size_t kMaxGroups = 3, kMaxPaths = 4;
@@ -158,6 +124,7 @@ std::string inseparable_lines(const TraceTotals& trace, const SampledTotals& sam
   return out;
 }
 
+/// How the bytes were measured, and how exact they are.
 std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
   std::string out;
   if (values.sampled() != nullptr) {
@@ -167,7 +134,7 @@ std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
       intervals += (intervals.empty() ? "" : ", ") + duration_text(ns);
     }
     const auto shared = [](const ColumnSharing& column) {
-      return column.method == SharingMethod::unmixed ? "unmixed over iterations" : "shared by time";
+      return column.method == SharingMethod::unmixed ? "fitted over iterations" : "shared by time";
     };
     out += "Bytes come from " +
            counted_text(values.sampled()->samples.samples, "hardware sample", "hardware samples") +
@@ -181,4 +148,40 @@ std::string bytes_footer(const TraceTotals& trace, const RowValues& values) {
   return out + truth_line(values.truth());
 }
 
+}  // namespace
+
+std::string report_title(const TraceTotals& trace) {
+  std::string out = trace.files.folder.string() + "   " + printable(trace.header.executable) + "  (process " +
+                    std::to_string(trace.header.pid) + " on " + printable(trace.header.host);
+  if (!trace.header.rank.empty()) out += ", rank " + printable(trace.header.rank);
+  out += ")\n";
+  for (const GpuRecord& gpu : trace.gpus) {
+    out += "GPU " + std::to_string(gpu.id) + "  " + printable(gpu.name) + ", " +
+           bytes_text(gpu.memory_bytes) + " of memory, " + bytes_text(gpu.l2_bytes) + " of L2";
+    if (gpu.peak_dram_bytes_per_s != 0) {
+      out += ", DRAM peak " + rate_text(static_cast<double>(gpu.peak_dram_bytes_per_s));
+    }
+    out += "\n";
+  }
+  return out + driver_line(trace.header);
+}
+
+std::string report_footer(const TraceTotals& trace, const RowValues& values, std::string_view section) {
+  constexpr std::array<std::string_view, 5> kWithBytes{"overview", "modules", "layers", "kernels", "kernel"};
+  const bool has_bytes = std::find(kWithBytes.begin(), kWithBytes.end(), section) != kWithBytes.end();
+  std::string out = has_bytes ? bytes_footer(trace, values) : "";
+  const std::vector<std::string> lost = loss_lines(loss_counts(trace.loss));
+  out += counted_text(trace.kernels, "kernel", "kernels") + ", " +
+         counted_text(trace.copies, "copy", "copies") + ", " +
+         counted_text(trace.memsets, "memset", "memsets") + ", " +
+         counted_text(trace.ranges, "range", "ranges") +
+         (lost.empty() ? ", 0 records lost.\n" : ". Lost or incomplete:\n");
+  for (const std::string& line : lost) out += line + "\n";
+  out += ending(trace);
+  if (!trace.header.counters_reason.empty()) {
+    out += "DRAM and L2 bytes were not measured: " + printable(trace.header.counters_reason) + "\n";
+  }
+  return out + gap_lines(trace) + kineto_line(trace) + overlap_line(trace) + no_ranges_line(trace) +
+         "Times are sums of kernel durations; 1 kB is 1000 B.\n";
+}
 }  // namespace rangefinder

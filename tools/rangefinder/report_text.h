@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/queries/row_values.h"
@@ -12,9 +13,9 @@ namespace rangefinder {
 
 /// Folder, program, process, GPUs, driver.
 [[nodiscard]] std::string report_title(const TraceTotals& trace);
-/// What was recorded and lost, and how the recording ended.
-[[nodiscard]] std::string report_footer(const TraceTotals& trace);
-/// How the bytes were measured, and how exact they are.
-[[nodiscard]] std::string bytes_footer(const TraceTotals& trace, const RowValues& values);
+/// Below `section`: how bytes were measured if it shows any, what was recorded and lost, how the recording
+/// ended.
+[[nodiscard]] std::string report_footer(const TraceTotals& trace, const RowValues& values,
+                                        std::string_view section);
 
 }  // namespace rangefinder

@@ -24,7 +24,7 @@ struct Traced {
   nlohmann::json summary;
   LayerSummary layers;
   std::uint64_t gpu_ns = 0;
-  std::string run_summary;  ///< what `report` begins with; empty: unknown
+  CompletedSummaries::FirstScreen screen;
 };
 
 /// As the user would type it: relative if it is below the current folder.
@@ -50,7 +50,7 @@ std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, const C
   std::vector<Traced> out;
   for (std::size_t i = 0; i < folders.size(); ++i) {
     const fs::path& folder = folders[i];
-    Traced traced{display_path(folder), {}, {}, 0, completed.run_summaries[i]};
+    Traced traced{display_path(folder), {}, {}, 0, completed.screens[i]};
     traced.summary = read_json_file<nlohmann::json>(folder / "summary.json");
     if (!traced.summary.is_object()) {
       messages += "rangefinder: no summary in " + traced.folder +
@@ -97,12 +97,13 @@ CompletedSummaries complete_summaries(const std::vector<fs::path>& folders, cons
   CompletedSummaries out;
   for (const fs::path& absolute : folders) {
     const std::string folder = display_path(absolute);  // the summary and its hints name it
-    std::string& run_summary = out.run_summaries.emplace_back();
+    CompletedSummaries::FirstScreen& screen = out.screens.emplace_back();
     const std::string kept = complete_summary(
-        folder, kMaxBytesToRead, [&run_summary, style](WholeTrace& trace, const RunSummary& of_trace) {
+        folder, kMaxBytesToRead, [&screen, style](WholeTrace& trace, const RunSummary& of_trace) {
           if (style == nullptr) return;
           const std::string removed = kept_end_text(trace.totals(), trace.values(), true, *style);
-          run_summary = run_summary_text(trace.totals(), of_trace, *style) + removed + "\n";
+          screen.opening = run_summary_text(trace.totals(), of_trace, *style) + removed + "\n";
+          screen.next_step = next_step_text(trace.totals(), of_trace, *style);
         });
     if (!kept.empty()) out.messages += "rangefinder: " + folder + ": " + kept + "\n";
   }
@@ -118,10 +119,10 @@ std::string run_report(const std::vector<fs::path>& folders, const CompletedSumm
     LayerReportStyle own = style;
     own.folder = traced[i].folder;
     out += "\n";
-    const std::string& text = traced[i].run_summary;
+    const std::string& text = traced[i].screen.opening;
     if (folders.size() > 1 && text.empty()) out += process_title(traced[i].summary) + "\n";
     out += text + layer_report(traced[i].layers, own);
-    if (text.empty()) out += findings_line(traced[i]);
+    out += text.empty() ? findings_line(traced[i]) : "\n" + traced[i].screen.next_step;
   }
   if (traced.size() > kMaxReports) {
     out += "\n" + counted_text(traced.size() - kMaxReports, "more process was", "more processes were") +

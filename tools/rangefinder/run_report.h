@@ -15,12 +15,15 @@ namespace rangefinder {
 
 /// Of the traces of a run.
 struct CompletedSummaries {
-  std::string messages;                    ///< a line, with the reason, for each summary that was not changed
-  std::vector<std::string> run_summaries;  ///< by folder: what `report` begins with; empty: not read
+  std::string messages;  ///< a line, with the reason, for each summary that was not changed
+  struct FirstScreen {
+    std::string opening, next_step;  ///< what `report` begins and ends with; empty: not read
+  };
+  std::vector<FirstScreen> screens;  ///< by folder
 };
 
 /// Completes the summaries in `folders` with results that need the whole trace: unmixed sampled bytes, and
-/// findings. Reads each trace once. `style`: of `run_summaries`; nullptr: none is needed.
+/// findings. Reads each trace once. `style`: of `screens`; nullptr: none is needed.
 [[nodiscard]] CompletedSummaries complete_summaries(const std::vector<std::filesystem::path>& folders,
                                                     const TextStyle* style);
 

@@ -178,7 +178,7 @@ TEST_CASE("the report says how sampled bytes were shared, and shows unattributed
   CHECK(shared.find("41.0 MB") != std::string::npos);
   CHECK(shared.find("5,000 hardware samples, shared while the program ran") != std::string::npos);
   input["samples"]["method"]["l2_bytes"] = "unmixed";
-  CHECK(report_of(input, {}).find("unmixed over iterations") != std::string::npos);
+  CHECK(report_of(input, {}).find("fitted over iterations") != std::string::npos);
 }
 
 TEST_CASE("copies of known size show how accurate the bytes are") {

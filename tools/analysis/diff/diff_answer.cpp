@@ -83,9 +83,12 @@ const Change* largest_module(const TraceDiff& diff, Verdict verdict) {
 /// What the host did in most of the change of the idle time: ", mostly in launch calls"; "": no one thing.
 std::string idle_cause(const TraceDiff& diff, const Change& idle, Verdict verdict) {
   static const std::map<Quantity, const char*> kTexts{
-      {Quantity::idle_copies_ns, "during copies"},   {Quantity::idle_queued_ns, "between queued kernels"},
-      {Quantity::idle_launch_ns, "in launch calls"}, {Quantity::idle_sync_ns, "in waits for the GPU"},
-      {Quantity::idle_memory_ns, "in allocations"},  {Quantity::idle_code_ns, "outside of CUDA calls"}};
+      {Quantity::idle_copies_ns, "during copies"},
+      {Quantity::idle_queued_ns, "between kernels already launched"},
+      {Quantity::idle_launch_ns, "in launch calls"},
+      {Quantity::idle_sync_ns, "in waits for the GPU"},
+      {Quantity::idle_memory_ns, "in allocations"},
+      {Quantity::idle_code_ns, "outside of CUDA calls"}};
   for (const Change& change : diff.iterations) {
     if (is_idle_cause(change.quantity) && explains(change, verdict) &&
         std::abs(difference(change)) >= kMinOfParent * std::abs(difference(idle))) {

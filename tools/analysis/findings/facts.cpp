@@ -10,9 +10,6 @@ namespace {
 // Shorter launches are too many to keep, and do not cause long gaps.
 constexpr std::uint64_t kLongLaunchNs = 20'000;
 
-/// A trace has at most 65,536 recorded paths; dotted names become several levels each.
-constexpr std::uint32_t kMaxPaths = 1U << 22U;
-
 }  // namespace
 
 void FindingFacts::add(const SelectedRows& rows) {
@@ -25,7 +22,6 @@ void FindingFacts::add(const SelectedRows& rows) {
   constexpr Columns kRanges = Column::range_times | Column::range_path | Column::range_thread;
   rows.ranges(kRanges, [this](const RangeRecord& range, bool begins) {
     coverage.add_range(range.thread);
-    add_use(range.path, range.end_ns == kNoTime ? INT64_MAX : range.end_ns);
     if (begins) iteration_log.add_range(range);
   });
   rows.work(kColumns, [this](const auto& record, bool begins) { add_row(record, begins); });
@@ -42,17 +38,10 @@ void FindingFacts::add_lines(const SelectedRows& rows) {
 
 template <typename Record>
 void FindingFacts::add_row(const Record& record, bool begins) {
-  if (is_timed(record.work)) add_use(record.work.path, record.work.start_ns);
   iteration_log.add_work(record, begins);
   if constexpr (!is_graph_record<Record>) {
     if (begins) launched_.add(record, [this](const WorkEvent& event) { add_work(event); });
   }
-}
-
-void FindingFacts::add_use(std::uint32_t path, TimeNs ns) {
-  if (path >= kMaxPaths) return;
-  if (path >= last_use_ns.size()) last_use_ns.resize(path + 1, INT64_MIN);
-  last_use_ns[path] = std::max(last_use_ns[path], ns);
 }
 
 template <typename Call>
@@ -74,23 +63,28 @@ void FindingFacts::add_call(const Call& call, const Holds& holds) {
 }
 
 void FindingFacts::add_work(const WorkEvent& event) {
-  kernels.add(event);
-  gaps.work(event, names_->holds);
+  // Of iterations that no range marks, paths do not tell what ran before the first.
+  const Iterations& iterations = iteration_log.iterations();
+  const bool counts = iterations.by_range() || iterations.of(event.work) != Iterations::kNone;
+  const KernelSort sort = event.kind == WorkKind::kernel ? sorts_.of(event.name, *names_) : KernelSort::other;
+  gaps.work(event, names_->holds, counts);
   log.add(event);
   if (idle_ != nullptr) idle_->add(event);
-  const KernelSort sort = event.kind == WorkKind::kernel ? sorts_.of(event.name, *names_) : KernelSort::other;
-  elementwise.add(event, sort, *names_);
-  attention.add(event, sort);
-  short_nodes.add(event);
+  if (names_->event_waits) waits_.add(event);
   if (sort == KernelSort::communication) communicating.emplace(event.work.context, event.work.stream);
   concurrent.add(event);
   coverage.add(event, *names_);
-  if (names_->event_waits) waits_.add(event);
+  attention.add(event, sort, counts);
+  if (!counts) return;
+  kernels.add(event);
+  elementwise.add(event, sort, *names_);
+  short_nodes.add(event);
 }
 
 void FindingFacts::finish() {
   iteration_log.finish();
   launched_.finish([this](const WorkEvent& event) { add_work(event); });
+  if (idle_ != nullptr) idle_->finish();
   elementwise.finish();
   short_nodes.finish();
   concurrent.finish();

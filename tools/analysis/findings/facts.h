@@ -69,8 +69,6 @@ class FindingFacts {
   ShortNodes short_nodes;
   ConcurrentKernels concurrent;
   CoverageFacts coverage;
-  /// By path: the latest end of a range, and start of work; INT64_MIN: none.
-  std::vector<TimeNs> last_use_ns;
   bool any_sync = false, any_alloc = false, any_event = false;
 
  private:
@@ -82,7 +80,6 @@ class FindingFacts {
   template <typename Record>
   void add_row(const Record& record, bool begins);
   void add_work(const WorkEvent& event);
-  void add_use(std::uint32_t path, TimeNs ns);
 
   IdleCauses* idle_;
   const TraceNames* names_ = nullptr;  // up to the latest chunk

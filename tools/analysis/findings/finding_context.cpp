@@ -45,7 +45,9 @@ void FindingContext::set_scope() {
   constexpr double kAlone = 0.8;  // a kernel that waits for the one before it overlaps it by a little
   std::uint64_t all_ns = 0;
   for (const KernelPlace& place : kernels.places()) all_ns += place.use.total_ns;
-  concurrent = static_cast<double>(input.trace.totals.gpu_busy_ns()) < kAlone * static_cast<double>(all_ns);
+  const auto busy_ns = static_cast<double>(input.trace.totals.gpu_busy_ns());
+  busy_part = std::min(1.0, busy_ns / static_cast<double>(std::max<std::uint64_t>(1, all_ns)));
+  concurrent = busy_part < kAlone;
   const auto longer = [](const KernelUse& a, const KernelUse& b) { return a.total_ns > b.total_ns; };
   uses.clear();
   for (const auto& [kernel, use] : sums) uses.push_back(use);
@@ -66,7 +68,7 @@ void FindingContext::set_scope() {
 }
 
 std::string FindingContext::each_text(std::uint64_t ns) const {
-  return duration_text(loop.found() && !outside ? ns / loop.count : ns);
+  return duration_text(loop.found() && !outside ? of_iteration(ns) : ns);
 }
 
 FindingContext::ModuleTime FindingContext::module_of(const KernelUse& use) const {

@@ -38,7 +38,7 @@ struct Loop {
   std::string path;                         ///< of the range that marks an iteration; empty: none does
   std::uint64_t count = 0;                  ///< analysed iterations
   std::uint64_t all = 0;                    ///< with those of the warm-up
-  std::uint64_t wall_ns = 0;                ///< of the analysed ones, summed
+  std::uint64_t wall_ns = 0, busy_ns = 0;   ///< of the analysed ones, summed
   double median_ns = 0;                     ///< of their wall times
   TimeNs start_ns = 0, end_ns = 0;          ///< from the first of these to the end of the last one's work
   std::uint32_t thread = 0;                 ///< that runs them
@@ -79,6 +79,7 @@ struct FindingContext {
   std::uint64_t gpu_ns = 0;               ///< their time, of all iterations; at least 1
   /// Kernels often ran beside others: a kernel alone says little about how full the GPU was, or how fast.
   bool concurrent = false;
+  double busy_part = 1;  ///< the time in which kernels ran, over the sum of theirs; at most 1
   void set_scope();
 
   /// `ns` without the cost of recording `launches`; absent if that is unknown.

@@ -10,6 +10,7 @@
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/queries/duration_histogram.h"
+#include "tools/analysis/queries/module_table.h"
 
 namespace rangefinder {
 namespace {
@@ -56,6 +57,7 @@ Loop find_loop(const TraceTotals& trace, const KernelFacts& kernels, const Itera
         std::max({loop.end_ns, of.end_ns, row.last_gpu_ns == kNoTime ? of.end_ns : row.last_gpu_ns});
     loop.thread = of.thread;
     loop.wall_ns += *row.wall_ns;
+    loop.busy_ns += row.busy_ns;
     walls.push_back(static_cast<double>(*row.wall_ns));
   }
   if (walls.size() + 1 < kMinIterations) return {};
@@ -150,9 +152,9 @@ struct Compared {
 
 Compared compared_with(const FindingContext& context, const Rule& rule) {
   const bool loop = context.loop.found();
-  if (loop && context.host_times_valid) return {context.span_ns, "an iteration"};
-  if (rule.of_host()) return {context.span_ns, loop ? "an iteration" : "the time"};
-  return {context.of_analysed(context.gpu_ns), loop ? "an iteration's GPU time" : "the GPU time"};
+  if (context.host_times_valid || rule.of_host()) return {context.span_ns, loop ? "an iteration" : "the run"};
+  if (loop) return {context.of_analysed(context.gpu_ns), "an iteration's GPU time"};
+  return {std::max<std::uint64_t>(1, all_gpu_ns(context.input.trace)), "the GPU time"};
 }
 
 /// "12 %", "3.4 %".
@@ -173,18 +175,42 @@ std::string title_of(const Finding& finding, const Compared& compared, bool is_s
   return finding.of_ns == 0 ? out : out + " (" + share + ")";
 }
 
+/// By module, numbers folded: the time in which its work ran. Filled when it is first needed.
+using ModuleBusy = std::map<std::string, std::uint64_t>;
+
+/// The time in which the GPU was busy with what the finding is about, in the analysed time.
+std::uint64_t busy_ns(const FindingContext& context, ModuleBusy& modules, const Finding& finding) {
+  if (modules.empty()) {
+    for (const PathTotals& row : context.rows) modules[context.module_text(row.path)] += row.run_ns();
+  }
+  std::uint64_t out = context.of_analysed(context.input.trace.totals.gpu_busy_ns());
+  if (const auto at = modules.find(finding.where); at != modules.end())
+    out = std::min(out, context.of_analysed(at->second));
+  const bool loop = context.loop.found() && context.host_times_valid && !context.outside;
+  return loop ? std::min(out, context.loop.busy_ns) : out;
+}
+
+/// The saving is the same part of the time as before.
+void limit_to(std::uint64_t ns, Finding& finding) {
+  if (finding.of_ns <= ns) return;
+  if (finding.saving_ns) {
+    const double part = static_cast<double>(*finding.saving_ns) / static_cast<double>(finding.of_ns);
+    finding.saving_ns = static_cast<std::uint64_t>(std::min(1.0, part) * static_cast<double>(ns));
+  }
+  finding.of_ns = ns;
+}
+
 /// Bounds a finding by the time that it is about and by the compared time; adds share, severity, saving of an
 /// iteration and title.
-void complete(const FindingContext& context, Finding& finding) {
+void complete(const FindingContext& context, ModuleBusy& modules, Finding& finding) {
   const Rule& rule = rule_named(finding.id);
   const Compared compared = compared_with(context, rule);
   finding.experimental = rule.experimental();
   finding.outside = context.outside;
+  // Kernels that overlap, or wait for the one before them, last longer than the GPU is busy with them.
+  if (!rule.of_host()) limit_to(busy_ns(context, modules, finding), finding);
   if (!context.outside) finding.of_ns = std::min(finding.of_ns, compared.ns);
   if (finding.saving_ns) finding.saving_ns = std::min(*finding.saving_ns, finding.of_ns);
-  // Kernels that overlap, or wait for the one before them, last longer than the GPU is busy.
-  if (finding.saving_ns && !rule.of_host())
-    finding.saving_ns = std::min(*finding.saving_ns, context.input.trace.totals.gpu_busy_ns());
   const std::uint64_t ns = finding.saving_ns.value_or(finding.of_ns);
   if (ns != 0 && compared.ns != 0 && !context.outside) {
     finding.share = static_cast<double>(ns) / static_cast<double>(compared.ns);
@@ -242,7 +268,8 @@ bool heavier(const Finding& a, const Finding& b) {
 std::vector<Finding> run_rules(const FindingContext& context) {
   std::vector<Finding> out;
   for (const Rule& rule : rule_table()) rule.find(context, out);
-  for (Finding& finding : out) complete(context, finding);
+  ModuleBusy modules;
+  for (Finding& finding : out) complete(context, modules, finding);
   keep_selected(context, out);
   return out;
 }

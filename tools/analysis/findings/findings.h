@@ -64,8 +64,12 @@ class FindingRules {
 /// [{id, severity, title, where, prize_ns, evidence {key: value}, next_step, …}]
 [[nodiscard]] nlohmann::ordered_json findings_json(const std::vector<Finding>& findings);
 
-/// One line per finding, then one paragraph per finding; one line if there is none.
-[[nodiscard]] std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style);
+/// One line per finding, then one paragraph per finding; one line if there is none. `folder`: of the trace,
+/// for commands.
+[[nodiscard]] std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style,
+                                        const std::string& folder = "DIR");
+/// The code of a finding; commands about its trace have `folder`, quoted for a shell.
+[[nodiscard]] std::string typed_command(std::string code, const std::string& folder);
 /// [{id, needs}]
 [[nodiscard]] nlohmann::ordered_json cannot_tell_json(const std::vector<CannotTell>& rules);
 /// One line for each kind of data that rules lacked; empty: they had all.

@@ -139,7 +139,14 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
   return out;
 }
 
-std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style) {
+std::string typed_command(std::string code, const std::string& folder) {
+  constexpr std::string_view kReport = "rangefinder report DIR";
+  if (code.starts_with(kReport)) code.replace(kReport.size() - 3, 3, folder);
+  return code;
+}
+
+std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style,
+                          const std::string& folder) {
   if (findings.empty()) return "No findings.\n";
   const std::string bold = style.colour ? "\033[1m" : "", plain = style.colour ? "\033[0m" : "";
   std::string out = overview(findings, style);
@@ -150,7 +157,7 @@ std::string findings_text(const std::vector<Finding>& findings, const TextStyle&
     out += wrapped_text(printable(finding.why + also_text(finding)), style.width, "   ");
     if (!finding.modules.empty()) out += wrapped_text(printable(modules_text(finding)), style.width, "   ");
     out += wrapped_text("Next: " + finding.next_step + ".", style.width, "   ");
-    if (!finding.code.empty()) out += "      " + finding.code + "\n";
+    if (!finding.code.empty()) out += "      " + typed_command(finding.code, folder) + "\n";
     out += "   " + rule_text(finding) + "\n";
   }
   return out;

@@ -52,8 +52,14 @@ std::string_view lacking(const FindingContext& context, Need need) {
       return context.host_times_valid ? "" : "a run without exact counters: --counters off or sampled";
     case Need::loop:
       return context.loop.found() ? "" : "a range that repeats at least three times, or --iteration-range";
-    case Need::bytes:
-      return any_row(context, has_bytes) ? "" : "--counters sampled or exact";
+    case Need::bytes: {
+      if (any_row(context, has_bytes)) return "";
+      const std::vector<PathTotals> all = context.input.trace.totals.paths();
+      const bool any =
+          std::any_of(all.begin(), all.end(), [&](const auto& row) { return has_bytes(context, row); });
+      return any ? "ranges in the program: all bytes are of work outside of them"
+                 : "--counters sampled or exact";
+    }
     case Need::declared_bytes:
       return any_row(context, declares) ? "" : "bytes that ranges declare (NVTX category rangefinder.bytes)";
     case Need::loads:
@@ -102,7 +108,7 @@ const std::vector<Rule>& rule_table() {
       {"amplification", find_amplification, traffic, 3, of_bytes,
        {"case_attention"}, {bytes, declared_bytes}},
       {"slower_than_bytes", find_slower_than_bytes, any_of_gpu, 0, of_bytes,
-       {"rtdetr_exact", "rtdetr_sampled"}, {bytes}},
+       {"rtdetr_exact", "rtdetr_unfused"}, {bytes}},
       {"slower_than_roofs", find_slower_than_roofs, any_of_gpu, 1, of_bytes, {}, {bytes}},
       {"unfused_chain", find_unfused_chain, traffic, 2, of_kernels,
        {"decoder_exact", "eval_rtdetr_exact", "hf_rtdetr_trace"}},

@@ -87,11 +87,11 @@ void ElementwiseChains::close(Chain& chain) {
   chain = {};
 }
 
-void AttentionProducts::add(const WorkEvent& event, KernelSort sort) {
+void AttentionProducts::add(const WorkEvent& event, KernelSort sort, bool counts) {
   if (event.kind != WorkKind::kernel) return;
   Progress& stream = streams_[stream_key(event.work)];
   if (sort == KernelSort::matrix_product) {
-    if (stream.softmax && stream.path == event.work.path) {
+    if (counts && stream.softmax && stream.path == event.work.path) {
       const std::uint64_t total_ns = stream.product_ns + stream.between_ns + event.duration();
       sums_[stream.path] += {1, 0, total_ns, stream.between_ns, stream.between_l2};
     }

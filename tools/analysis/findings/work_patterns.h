@@ -81,7 +81,8 @@ class AttentionProducts {
   static constexpr std::uint32_t kMaxBetween =
       4;  // kernels between a product and the softmax, on either side
 
-  void add(const WorkEvent& event, KernelSort sort);
+  /// `counts`: a pattern that ends with this event is summed.
+  void add(const WorkEvent& event, KernelSort sort, bool counts);
   /// By path.
   [[nodiscard]] const std::unordered_map<std::uint32_t, PatternSum>& sums() const noexcept { return sums_; }
 

@@ -76,6 +76,7 @@ class Iterations {
   }
   /// Host work: by its start.
   [[nodiscard]] std::size_t of(const HostWork& work) const noexcept { return at(work.start_ns); }
+  [[nodiscard]] std::size_t of(TimeNs time) const noexcept { return at(time); }
 
   /// The last instance that started at or before `time`, open or not; kNone: `time` is before the first.
   [[nodiscard]] std::size_t last_before(TimeNs time) const noexcept;

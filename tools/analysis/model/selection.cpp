@@ -139,11 +139,11 @@ bool Selection::in_kernels(std::uint32_t kernel_name) const {
 
 bool Selection::counts(const GpuWork& work, std::uint32_t kernel_name) const {
   if (!in_kernels(kernel_name)) return false;
-  return options_.iterations.open() || in_iterations(iterations_.of(work));
+  return options_.iterations.open() || in_iterations(iteration_of(work));
 }
 
 Part Selection::part_of(GpuWork& work, std::uint32_t kernel_name) {
-  return in_kernels(kernel_name) ? cut(work.path, iterations_.of(work), work.start_ns, work.end_ns) : Part();
+  return in_kernels(kernel_name) ? cut(work.path, iteration_of(work), work.start_ns, work.end_ns) : Part();
 }
 
 Part Selection::part_of(const HostWork& host) {
@@ -152,7 +152,7 @@ Part Selection::part_of(const HostWork& host) {
 
 Part Selection::part_at(std::uint32_t path, TimeNs start_ns) {
   TimeNs end_ns = kNoTime;
-  return cut(path, iterations_.at(start_ns), start_ns, end_ns);
+  return cut(path, iteration_of(start_ns), start_ns, end_ns);
 }
 
 Part Selection::cut(std::uint32_t path, std::size_t iteration, TimeNs& start_ns, TimeNs& end_ns) {
@@ -160,7 +160,7 @@ Part Selection::cut(std::uint32_t path, std::size_t iteration, TimeNs& start_ns,
     first_ns_ = std::min(first_ns_, start_ns);
     last_ns_ = std::max({last_ns_, start_ns, end_ns});
   }
-  if (!in_iterations(iteration)) return {};
+  if (!in_iterations(iteration)) return {.in_range = in_range(path), .other = true};
   Part out{.selected = true, .in_range = in_range(path)};
   if (options_.window.open()) return out;
   if (start_ns == kNoTime) return {};

@@ -44,11 +44,12 @@ struct SampleWindow {
 };
 
 struct SelectionOptions {
-  std::string range;                   ///< glob over paths; empty: all
-  std::string kernel;                  ///< regular expression over demangled names; empty: all
-  HalfOpen<std::uint64_t> iterations;  ///< counted from 0
-  std::string iteration_range;         ///< glob of the iteration range; empty: find_iterations() guesses it
-  HalfOpen<TimeNs> window;             ///< ns since Header::base_unix_ns, as in the lines
+  std::string range = {};                   ///< glob over paths; empty: all
+  std::string kernel = {};                  ///< regular expression over demangled names; empty: all
+  HalfOpen<std::uint64_t> iterations = {};  ///< counted from 0
+  bool between = false;              ///< with `iterations`: also what runs after one, before the next begins
+  std::string iteration_range = {};  ///< glob of the iteration range; empty: find_iterations() guesses it
+  HalfOpen<TimeNs> window = {};      ///< ns since Header::base_unix_ns, as in the lines
   [[nodiscard]] bool everything() const {
     return range.empty() && kernel.empty() && iterations.open() && window.open();
   }
@@ -68,6 +69,7 @@ struct Part {
   bool selected = false;
   bool begins = true;    ///< false: it began before the window: its time counts, the record itself does not
   bool in_range = true;  ///< --range selects its path
+  bool other = false;    ///< not selected: of another iteration
 };
 
 class Selection {
@@ -99,7 +101,7 @@ class Selection {
     } else if constexpr (requires { record.host.start_ns; }) {
       return selects_kernels() ? Part() : part_of(record.host);
     } else if constexpr (std::is_same_v<Record, RangeRecord>) {
-      return cut(record.path, iterations_.at(record.start_ns), record.start_ns, record.end_ns);
+      return cut(record.path, iteration_of(record.start_ns), record.start_ns, record.end_ns);
     } else if constexpr (std::is_same_v<Record, MarkRecord>) {
       return part_at(record.path, record.at_ns);
     } else if constexpr (std::is_same_v<Record, OverheadRecord>) {
@@ -129,6 +131,14 @@ class Selection {
 
  private:
   [[nodiscard]] bool selects_kernels() const noexcept { return !options_.kernel.empty(); }
+  /// Iterations::of(); with SelectionOptions::between the one before, if another follows.
+  template <typename Work>
+  [[nodiscard]] std::size_t iteration_of(const Work& work) const {
+    const std::size_t of = iterations_.of(work);
+    if (of != Iterations::kNone || !options_.between) return of;
+    const std::size_t before = iterations_.last_before(work);
+    return before + 1 < iterations_.instances.size() ? before : Iterations::kNone;
+  }
   [[nodiscard]] bool in_iterations(std::size_t iteration) const;
   [[nodiscard]] bool in_kernels(std::uint32_t kernel_name) const;
   [[nodiscard]] Part part_of(GpuWork& work, std::uint32_t kernel_name);

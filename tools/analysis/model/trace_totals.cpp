@@ -49,6 +49,15 @@ void TotalsFold::put(const Record& record, bool begins, bool in_range) {
   }
 }
 
+/// Work of another iteration.
+template <typename Record>
+void TotalsFold::pass(const Record& record, bool in_range) {
+  if constexpr (std::is_same_v<Record, KernelRecord> || std::is_same_v<Record, GraphRecord>) {
+    builders_ = {&out_.totals, out_.in_range && in_range ? &out_.in_range->totals : nullptr};
+    each_builder([&record](TotalsBuilder& totals) { totals.pass(record.work); });
+  }
+}
+
 void TotalsFold::add_path(const PathRecord& path) {
   // Every segment repeats the path lines.
   if (out_.paths.count(path.id) != 0) return;
@@ -102,6 +111,7 @@ void TotalsFold::add(const Chunk& chunk) {
   const auto add = [this](auto& record) {
     const Part part = selection_ == nullptr ? Part{.selected = true} : selection_->select(record);
     if (part.selected) put(record, part.begins, part.in_range);
+    if (part.other) pass(record, part.in_range);
   };
   const Columns columns = selection_ == nullptr ? kColumns : kColumns | selection_->needs();
   out_.after_last_work.add(chunk.counts.launches);

@@ -72,6 +72,8 @@ class TotalsFold {
   template <typename Record>
   void put(const Record& record, bool begins, bool in_range);
   template <typename Record>
+  void pass(const Record& record, bool in_range);
+  template <typename Record>
   void count(const Record& record);
   void add_other(const Line& line);
   void add_path(const PathRecord& path);

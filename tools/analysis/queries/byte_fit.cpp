@@ -9,6 +9,7 @@
 
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/duration_histogram.h"
+#include "tools/analysis/queries/module_table.h"
 
 namespace rangefinder {
 namespace {
@@ -51,12 +52,14 @@ void find_outliers(const std::vector<FitModule>& modules, DepthFit::Level level,
                    [&distances](std::size_t a, std::size_t b) { return distances[a] > distances[b]; });
 }
 
-/// Outermost first, so a module without calls gets those of the module around it.
+/// Outermost first, so a module without calls gets those of the module around it. A replay of what was
+/// captured in it is a call.
 std::uint64_t calls_of(const TraceTotals& trace, const PathTotals& row,
                        std::unordered_map<std::uint32_t, std::uint64_t>& calls_by_path) {
   const std::uint32_t parent = trace.parent_of(row.path);
   std::uint64_t& calls = calls_by_path[row.path];
   calls = row.calls != 0 || parent == 0 ? row.calls : calls_by_path[parent];
+  if (is_replayed(row)) calls = row.replays;
   return calls;
 }
 
@@ -79,13 +82,13 @@ std::vector<DepthFit> byte_fits(const TraceTotals& trace, const RowValues& value
   for (const PathTotals& row : trace.rows()) {
     if (row.path == 0) continue;
     const std::uint64_t n = calls_of(trace, row, calls_by_path);
-    if (n == 0 || row.gpu_ns == 0 || (only != nullptr && only->count(row.path) == 0)) continue;
+    if (n == 0 || row.run_ns() == 0 || (only != nullptr && only->count(row.path) == 0)) continue;
     const RowBytes bytes = values.bytes(row);
     if (bytes.source == RowBytes::Source::none || bytes.partial()) continue;
     const auto calls = static_cast<double>(n);
     fits[row.depth].modules.push_back(
         {row.path,
-         static_cast<double>(row.gpu_ns) / calls,
+         static_cast<double>(row.run_ns()) / calls,
          {static_cast<double>(bytes.dram()) / calls, static_cast<double>(bytes.l2) / calls}});
   }
   std::vector<DepthFit> out;
@@ -104,7 +107,7 @@ std::vector<DepthFit> byte_fits(const TraceTotals& trace, const RowValues& value
 Table byte_fit_table(const std::vector<DepthFit>& fits, std::uint32_t depth) {
   Table table;
   table.name = "byte_fit";
-  table.title = "\nGPU time of modules over the bytes they move, a call (least squares)";
+  table.title = "\nGPU busy time of modules over the bytes they move, a call (least squares)";
   table.empty = "No fit: it needs three modules of one depth with measured bytes.";
   table.sortable = false;
   table.columns = {{"depth", "depth", Unit::count}, {"modules", "modules", Unit::count}};
@@ -144,7 +147,7 @@ Table byte_fit_outliers(const TraceTotals& trace, const std::vector<DepthFit>& f
   table.name = "byte_fit_outliers";
   table.sortable = false;
   table.columns = {{"path", "far from the line", Unit::text}, {"depth", "depth", Unit::count},
-                   {"gpu_ns", "GPU time", Unit::ns},          {"by_dram_ns", "by its DRAM bytes", Unit::ns},
+                   {"gpu_busy_ns", "GPU busy", Unit::ns},     {"by_dram_ns", "by its DRAM bytes", Unit::ns},
                    {"by_l2_ns", "by its L2 bytes", Unit::ns}, {"dram_bytes", "DRAM", Unit::bytes, 60},
                    {"l2_bytes", "L2", Unit::bytes, 60}};
   for (const DepthFit& fit : fits) {

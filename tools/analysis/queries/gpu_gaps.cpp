@@ -5,7 +5,7 @@
 
 namespace rangefinder {
 
-void GpuGaps::work(const WorkEvent& event, const Holds& holds) {
+void GpuGaps::work(const WorkEvent& event, const Holds& holds, bool counts) {
   const auto [at, first] = busy_until_.emplace(event.work.gpu, event.work.end_ns);
   if (first) return;
   TimeNs gap_start = at->second;
@@ -23,6 +23,7 @@ void GpuGaps::work(const WorkEvent& event, const Holds& holds) {
     long_.push_back({gap_start, event.work.start_ns, event.thread, event.work.path, event.after_sync});
     return;
   }
+  if (!counts) return;
   ShortGaps& gaps = short_[event.work.path];
   (event.after_sync ? gaps.sync_count : gaps.count) += 1;
   (event.after_sync ? gaps.sync_ns : gaps.ns) += length;

@@ -41,8 +41,8 @@ class GpuGaps {
 
   /// Call it before the work after it.
   void unrecorded(const GapRecord& gap) { unrecorded_.push_back({gap.start_ns, gap.end_ns}); }
-  /// Call it for all work, in order of start.
-  void work(const WorkEvent& event, const Holds& holds);
+  /// Call it for all work, in order of start. `counts`: a short gap that it ends is in short_gaps().
+  void work(const WorkEvent& event, const Holds& holds, bool counts);
 
   /// Number of GPUs that had work; at least 1, so that callers can divide by it.
   [[nodiscard]] std::uint64_t gpus() const noexcept { return busy_until_.empty() ? 1 : busy_until_.size(); }

@@ -17,7 +17,7 @@ struct CauseName {
 };
 /// By IdleCause.
 constexpr std::array<CauseName, kIdleCauses> kCauseNames{{{"copies", "only copies ran"},
-                                                          {"queued", "between queued kernels"},
+                                                          {"queued", "between kernels already launched"},
                                                           {"launching", "host launching"},
                                                           {"waiting", "host waiting"},
                                                           {"allocating", "host allocating"},
@@ -40,6 +40,10 @@ IdleCause cause_of(HostCall kind) {
       break;
   }
   return IdleCause::host_code;
+}
+
+void add_to(IdleTime& sum, const IdleTime& part) noexcept {
+  for (std::size_t i = 0; i < kIdleCauses; ++i) sum[i] += part[i];
 }
 
 }  // namespace
@@ -72,6 +76,13 @@ void IdleCauses::add(const SelectedRows& rows) {
 
 void IdleCauses::finish() {
   launched_.finish([this](const WorkEvent& event) { add(event); });
+  if (last_copy_ != Iterations::kNone) add_to(by_iteration_[last_copy_], since_kernel_of_);
+}
+
+IdleTime IdleCauses::total() const noexcept {
+  IdleTime out = total_;
+  add_to(out, since_kernel_);
+  return out;
 }
 
 void IdleCauses::add_call(const HostWork& host, HostCall kind) {
@@ -85,22 +96,39 @@ void IdleCauses::add_call(const HostWork& host, HostCall kind) {
 }
 
 void IdleCauses::drop_past(std::deque<Call>& calls) const {
-  while (!calls.empty() && calls.front().end_ns <= busy_until_) calls.pop_front();
+  const TimeNs past = busy_until_ == kNoTime ? worked_until_ : busy_until_;
+  while (!calls.empty() && calls.front().end_ns <= past) calls.pop_front();
 }
 
 void IdleCauses::add(const WorkEvent& event) {
   const TimeNs end_ns = event.work.end_ns;
-  if (event.kind != WorkKind::kernel) return add_copy(event.at_ns, end_ns);
-  if (busy_until_ != kNoTime && event.at_ns > busy_until_) {
+  if (event.kind != WorkKind::kernel) return add_copy(event);
+  const bool is_first = busy_until_ == kNoTime;
+  if (is_first) add_to(total_, since_kernel_);
+  since_kernel_ = since_kernel_of_ = {};
+  const TimeNs idle_from = is_first ? worked_until_ : busy_until_;
+  if (idle_from != kNoTime && event.at_ns > idle_from) {
     const auto thread = calls_.find(event.thread);
     if (thread != calls_.end()) drop_past(thread->second);
-    add_gap(busy_until_, event.at_ns, event);
+    add_gap(idle_from, event.at_ns, event);
   }
-  busy_until_ = busy_until_ == kNoTime ? end_ns : std::max(busy_until_, end_ns);
+  busy_until_ = is_first ? end_ns : std::max(busy_until_, end_ns);
+  worked_until_ = worked_until_ == kNoTime ? end_ns : std::max(worked_until_, end_ns);
   std::erase_if(copies_, [this](const Span& copy) { return copy.end_ns <= busy_until_; });
 }
 
-void IdleCauses::add_copy(TimeNs from, TimeNs to) {
+void IdleCauses::add_copy(const WorkEvent& event) {
+  const TimeNs from = event.at_ns, to = event.work.end_ns;
+  if (worked_until_ == kNoTime) worked_until_ = from;
+  IdleTime idle{};
+  if (from > worked_until_) add_host(idle, worked_until_, from, event);
+  if (to > worked_until_) of(idle, IdleCause::copies) += elapsed_ns(std::max(from, worked_until_), to);
+  worked_until_ = std::max(worked_until_, to);
+  add_to(since_kernel_, idle);
+  const std::size_t at = iterations_.of(event.work);
+  if (std::exchange(last_copy_, at) != at) since_kernel_of_ = {};
+  add_to(since_kernel_of_, idle);
+  if (busy_until_ == kNoTime) return;
   if (to <= busy_until_) return;
   if (!copies_.empty() && from <= copies_.back().end_ns) {
     copies_.back().end_ns = std::max(copies_.back().end_ns, to);
@@ -114,7 +142,7 @@ void IdleCauses::add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by) {
   const auto add = [&](IdleTime& sum, TimeNs start, TimeNs end) {
     if (end <= start) return;
     const IdleTime part = start == from && end == to ? whole : causes(start, end, ended_by);
-    for (std::size_t i = 0; i < kIdleCauses; ++i) sum[i] += part[i];
+    add_to(sum, part);
   };
   add(total_, from, to);
   const std::size_t at = iterations_.of(ended_by.work), before = iterations_.at(from);
@@ -152,8 +180,11 @@ void IdleCauses::add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent
   const auto thread = calls_.find(ended_by.thread);
   if (thread != calls_.end()) {
     TimeNs seen = from;
-    for (const Call& call : thread->second) {
-      if (call.start_ns >= to) break;
+    const std::deque<Call>& calls = thread->second;
+    const auto first = std::partition_point(calls.begin(), calls.end(),
+                                            [from](const Call& call) { return call.end_ns <= from; });
+    for (auto at = first; at != calls.end() && at->start_ns < to; ++at) {
+      const Call& call = *at;
       const TimeNs start = std::max(call.start_ns, seen), end = std::min(call.end_ns, to);
       if (end <= start) continue;
       const std::uint64_t ns = std::min(elapsed_ns(start, end), rest_ns);

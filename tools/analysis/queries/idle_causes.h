@@ -65,8 +65,8 @@ class IdleCauses {
 
   /// By iteration, in their order.
   [[nodiscard]] const std::vector<IdleTime>& by_iteration() const noexcept { return by_iteration_; }
-  /// Between the first and the last kernel, in iterations or not.
-  [[nodiscard]] const IdleTime& total() const noexcept { return total_; }
+  /// From the first to the last GPU work, in iterations or not.
+  [[nodiscard]] IdleTime total() const noexcept;
   /// False: graphs were recorded as a whole, so that gaps inside of them are unknown.
   [[nodiscard]] bool known() const noexcept { return !whole_graphs_; }
 
@@ -80,7 +80,7 @@ class IdleCauses {
   };
   void add_call(const HostWork& host, HostCall kind);
   void drop_past(std::deque<Call>& calls) const;
-  void add_copy(TimeNs from, TimeNs to);
+  void add_copy(const WorkEvent& event);
   void add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by);
   [[nodiscard]] IdleTime causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
   void add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
@@ -89,9 +89,12 @@ class IdleCauses {
   std::vector<IdleTime> by_iteration_;
   IdleTime total_{};
   const Holds* holds_ = nullptr;                               // of the trace
-  std::unordered_map<std::uint32_t, std::deque<Call>> calls_;  // by thread; those after busy_until_
+  std::unordered_map<std::uint32_t, std::deque<Call>> calls_;  // by thread; those after the last kernel
   std::vector<Span> copies_;  // merged, in order; those that end after busy_until_
   TimeNs busy_until_ = kNoTime;
+  TimeNs worked_until_ = kNoTime;                // the end of all work so far, also of copies
+  IdleTime since_kernel_{}, since_kernel_of_{};  // up to there, if no kernel follows; of the iteration
+  std::size_t last_copy_ = Iterations::kNone;    // of the latest copy
   bool whole_graphs_ = false;
   LaunchedWork launched_;                  // of add(SelectedRows)
   std::uint32_t thread_ = 0;               // of the latest call

@@ -23,8 +23,6 @@ struct ModuleView {
   std::string sort;         ///< one of the table's sort columns; empty: order of first appearance
   bool flat = false;        ///< full paths in one list, sorted by `sort`, by default by GPU time
   std::unordered_set<std::uint32_t> first = {};  ///< outermost paths that come before others
-  std::unordered_set<std::uint32_t> folded =
-      {};  ///< outermost paths that are one row, "(set-up and warm-up)"
 };
 
 struct WeightedRow {

@@ -91,6 +91,12 @@ Cell cell_or_empty(const std::optional<Value>& value) {
   return value ? Cell(CellValue(*value)) : Cell();
 }
 
+Cell calls_cell(const ModuleRow& row) {
+  if (row.totals.path == 0) return {};
+  return Cell(CellValue(row.totals.calls),
+              is_replayed(row.totals) ? count_text(row.totals.replays) + "x" : "");
+}
+
 std::vector<ModuleColumn> time_columns(std::uint64_t total_ns) {
   // Kernels without times have an unknown duration, not 0.
   const auto timed = [](const ModuleRow& row, CellValue value) {
@@ -101,8 +107,7 @@ std::vector<ModuleColumn> time_columns(std::uint64_t total_ns) {
   };
   const double all = static_cast<double>(std::max<std::uint64_t>(total_ns, 1));
   return {
-      {{"calls", "calls", Unit::count, 60, "ranges"},
-       [=](const ModuleRow& row) { return of_path(row, row.totals.calls); }},
+      {{"calls", "calls", Unit::count, 60, "ranges"}, calls_cell},
       {{"kernels", "kernels", Unit::count, 50, "kernels launched in it and below"},
        [](const ModuleRow& row) { return Cell(row.totals.kernels); }},
       {{"gpu_ns", "GPU time", Unit::ns, kAlwaysShown, "summed kernel durations"},
@@ -156,7 +161,7 @@ std::vector<ModuleColumn> byte_columns() {
       {{"bytes_error_pct", "DRAM ±", Unit::number, 85, "95 % bound of the error"}, error_cell},
       {{"l2_bytes", "L2", Unit::bytes, 70, "bytes through the L2 cache"},
        [](const ModuleRow& row) { return bytes_cell(row, row.bytes.l2, row.bytes.l2_error); }},
-      {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65, "bytes over GPU time"},
+      {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65, "bytes over the time in which its work ran"},
        [](const ModuleRow& row) { return of_dram(row, row.derived.dram_bytes_per_s); }},
       {{"dram_peak_share", "of peak", Unit::share, 64, "that rate over the peak of the GPU"},
        [](const ModuleRow& row) { return of_dram(row, row.derived.dram_peak_share); }},
@@ -181,26 +186,6 @@ std::vector<ModuleColumn> byte_columns() {
         kOnlyPage},
        limit_share_cell},
   };
-}
-
-/// The row of what happened before the iterations.
-constexpr std::uint32_t kFoldedPath = UINT32_MAX;
-constexpr const char* kFoldedTitle = "(set-up and warm-up)";
-
-/// The sum of the outermost paths of ModuleView::folded; nullopt: they have no work.
-std::optional<ModuleRow> folded_row(const TraceTotals& trace, const RowValues& values,
-                                    const ModuleView& view) {
-  ModuleRow out{};
-  for (const PathTotals& row : trace.rows()) {
-    if (view.folded.count(row.path) == 0 || !has_work(row)) continue;
-    out.totals.add_child(row);
-    out.totals.host_ns += row.host_ns;
-    out.bytes += values.bytes(row);
-  }
-  if (!has_work(out.totals)) return std::nullopt;
-  out.totals.path = kFoldedPath;
-  out.totals.depth = 1;
-  return out;
 }
 
 std::string row_title(const ModuleNames& names, const PathTotals& row) {
@@ -267,6 +252,8 @@ const std::array kRemarks{
            "samples.\n"},
     Remark{[](const ModuleRow& row) { return row.bytes.in_graph; },
            "Bytes of graph launches are at the path that all their nodes share; below it there are none.\n"},
+    Remark{[](const ModuleRow& row) { return is_replayed(row.totals); },
+           "In calls, 20x: what was captured in it in a graph was replayed 20 times.\n"},
     Remark{[](const ModuleRow& row) { return row.totals.unstable; },
            "~: unstable; GPU time differs by more than 10 % between the metric sets.\n"},
     Remark{[](const ModuleRow& row) { return row.totals.missing_sets != 0; },
@@ -360,13 +347,6 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
     for (const ModuleColumn& column : columns) cells.push_back(column.cell(row));
     table.add(std::move(cells));
   }
-  if (const std::optional<ModuleRow> folded = folded_row(trace, values, view)) {
-    std::vector<Cell> cells{Cell(kFoldedTitle)};
-    for (const ModuleColumn& column : columns) cells.push_back(column.cell(*folded));
-    const bool has_outside = !selected.empty() && selected.back().path == 0;
-    table.rows.insert(table.rows.end() - (has_outside ? 1 : 0), std::move(cells));
-    remarks.add(*folded);
-  }
   if (table.rows.empty()) return table;
   drop_empty_columns(table);
   add_unattributed(table, values);
@@ -390,6 +370,10 @@ bool is_within(const TraceTotals& trace, const std::unordered_set<std::uint32_t>
   return false;
 }
 
+bool is_replayed(const PathTotals& row) noexcept {
+  return row.captured_kernels * 2 > row.kernels && row.replays != row.calls;
+}
+
 bool has_work(const PathTotals& row) {
   const auto copied = [](std::uint64_t bytes) { return bytes > 0; };
   return row.kernels > 0 || row.counters.measured + row.counters.unmeasured > 0 ||
@@ -403,8 +387,6 @@ std::uint64_t module_weight(const PathTotals& row, const RowValues& values, cons
 std::vector<PathTotals> select_modules(const TraceTotals& trace, const RowValues& values,
                                        const ModuleView& view) {
   std::vector<PathTotals> all = trace.rows();
-  if (!view.folded.empty())
-    std::erase_if(all, [&](const PathTotals& row) { return is_within(trace, view.folded, row.path); });
   if (!view.first.empty()) {
     std::stable_partition(all.begin(), all.end(),
                           [&](const PathTotals& row) { return is_within(trace, view.first, row.path); });

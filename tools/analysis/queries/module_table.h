@@ -42,6 +42,9 @@ inline constexpr Columns kModulesColumns = Column::launch_path | Column::launch_
 [[nodiscard]] bool is_within(const TraceTotals& trace, const std::unordered_set<std::uint32_t>& paths,
                              std::uint32_t path);
 
+/// Most of its kernels are nodes of graphs that were captured in it: it ran as often as they were replayed.
+[[nodiscard]] bool is_replayed(const PathTotals& row) noexcept;
+
 /// Some work was launched in the path or below it.
 [[nodiscard]] bool has_work(const PathTotals& row);
 

@@ -154,4 +154,12 @@ RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selecti
   return RowValues(totals, samples->totals());
 }
 
+WholeAndPart load_row_values(const TraceTotals& whole, const TraceTotals& part, Trace& trace,
+                             const Selection& selection) {
+  std::optional<SampledTrace> samples;
+  if (whole.samples_lines != 0) samples = SampledTrace::load(trace, &selection);
+  if (!samples) return {RowValues(whole), RowValues(part)};
+  return {RowValues(whole, samples->whole()), RowValues(part, samples->totals())};
+}
+
 }  // namespace rangefinder

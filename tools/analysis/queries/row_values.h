@@ -46,5 +46,11 @@ class RowValues {
 
 /// `trace`: what `totals` was made of, with SampledTrace::kColumns.
 [[nodiscard]] RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection);
+/// Those of the whole trace, and those of a part of it: what `selection` selects.
+struct WholeAndPart {
+  RowValues whole, part;
+};
+[[nodiscard]] WholeAndPart load_row_values(const TraceTotals& whole, const TraceTotals& part, Trace& trace,
+                                           const Selection& selection);
 
 }  // namespace rangefinder

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -44,10 +45,18 @@ struct SectionView {
   bool kernels_only = false;  ///< --kernel is in use: launches without a selected kernel do not count
 };
 
+/// Totals of a part of a trace.
+struct TracePart {
+  TraceTotals trace;
+  std::optional<RowValues> values;  ///< set
+};
+
 struct SectionInput {
   const TraceTotals& trace;
   const RowValues& values;
   const SectionView& view;
+  /// From Section::counted_from() on; nullptr: the rows are of the whole trace.
+  const TracePart* counted = nullptr;
 };
 
 class Section {
@@ -66,10 +75,16 @@ class Section {
   /// True: --range is applied to the rows of tables, not to what add() gets, as where other paths' work
   /// decides whether a GPU is idle.
   [[nodiscard]] virtual bool reads_all_ranges() const { return false; }
+  /// After finish(): the iteration with which the rows for people begin; nullopt: they are of the whole run.
+  [[nodiscard]] virtual std::optional<std::size_t> counted_from() const { return {}; }
   /// Called after finish(). The first table is the main one. Rows are in the section's own order.
   [[nodiscard]] virtual std::vector<Table> tables(const SectionInput& input) = 0;
   /// The report text; by default the tables for it.
   [[nodiscard]] virtual std::string text(const SectionInput& input, const TextStyle& style);
+  /// Behind everything else: what to do next.
+  [[nodiscard]] virtual std::string ending(const SectionInput&, const TextStyle&) { return {}; }
+  /// Before the tables of `--md`.
+  [[nodiscard]] virtual std::string markdown_head(const SectionInput&) { return {}; }
   /// The value for `--json`; by default each table's rows under its name.
   [[nodiscard]] virtual nlohmann::ordered_json json(const SectionInput& input);
   /// Whether a check failed. Call it after tables().

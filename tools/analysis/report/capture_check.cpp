@@ -216,6 +216,10 @@ class CaptureCheckSection final : public Section {
       table_.add({text_cell(key.module), text_cell(key.api), number_cell(count), each, when,
                   text_cell(key.passes ? "pass" : "fail"), some_text(key.why), some_text(key.instead)});
     }
+    for (const Finding& finding : rules_->findings(input)) {
+      if (calls != 0 && finding.id == "launch_bound")
+        table_.remarks += "What a graph may save: " + finding.title + "\n";
+    }
     for (const std::string& line : checked_->not_judged) table_.remarks += "Not judged: " + line + "\n";
     if (table_.rows.empty()) {
       table_.empty =

@@ -29,7 +29,8 @@ class FindingsSection final : public Section {
   }
 
   std::string text(const SectionInput& input, const TextStyle& style) override {
-    std::string out = findings_text(findings(input), style);
+    std::string out =
+        findings_text(findings(input), style, quoted_for_shell(input.trace.files.folder.string()));
     const std::string lacking = cannot_tell_text(rules_->cannot_tell(), style);
     return lacking.empty() ? out : out + "\n" + lacking;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `report DIR`: what ran, one iteration, where its time went, the most valuable findings
-// (run_summary.h), and the upper levels of the module tree. The iterations come first. What happened
-// before them is one row.
+// (run_summary.h), and the upper levels of the module tree. The iterations come first. For people the rows
+// are, as all above them, without set-up and warm-up; JSON and CSV have the modules of the whole run.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -19,6 +19,11 @@ namespace {
 constexpr std::uint32_t kTreeLevels = 3;  // of the tree, from that of the iterations on
 constexpr std::uint64_t kRows = 25;
 
+std::string without_text(const RunSummary& run) {
+  return run.warm_up == 0 ? "Modules: without what ran before the first iteration and after the last.\n"
+                          : "Modules: without set-up, warm-up, and what ran after the last iteration.\n";
+}
+
 class OverviewSection final : public Section {
  public:
   explicit OverviewSection(const SectionView& view) : modules_(kModulesSection.make(view)) {}
@@ -33,13 +38,17 @@ class OverviewSection final : public Section {
     modules_->finish();
   }
 
+  [[nodiscard]] std::optional<std::size_t> counted_from() const override { return reader_.counted_from(); }
+
   std::vector<Table> tables(const SectionInput& input) override {
-    std::vector<Table> out{module_rows(input.trace, input.values, module_view(input))};
+    const TraceTotals& trace = input.counted == nullptr ? input.trace : input.counted->trace;
+    const RowValues& values = input.counted == nullptr ? input.values : *input.counted->values;
+    std::vector<Table> out{module_rows(trace, values, module_view(input))};
+    if (input.counted != nullptr) out.front().remarks += without_text(run(input));
     out.front().in.csv = false;
     ModuleView of_layers = module_view(input);
     of_layers.first.clear();
-    of_layers.folded.clear();
-    Table layers = layer_table(input.trace, input.values, of_layers);
+    Table layers = layer_table(trace, values, of_layers);
     layers.title = "Forward and backward pass of each layer";
     layers.in.csv = false;
     if (!layers.rows.empty()) out.push_back(std::move(layers));
@@ -61,6 +70,13 @@ class OverviewSection final : public Section {
     return out + rows_line(input);
   }
 
+  std::string ending(const SectionInput& input, const TextStyle& style) override {
+    return "\n" + next_step_text(input.trace, run(input), style);
+  }
+  std::string markdown_head(const SectionInput& input) override {
+    return run_summary_markdown(input.trace, run(input));
+  }
+
   nlohmann::ordered_json json(const SectionInput& input) override {
     nlohmann::ordered_json out{{"opening", run_summary_json(run(input))},
                                {"findings", findings_json(run(input).findings)},
@@ -80,11 +96,10 @@ class OverviewSection final : public Section {
   ModuleView module_view(const SectionInput& input) {
     const SectionView& view = input.view;
     const RunSummary& of = run(input);
-    ModuleView out{view.top, view.depth, view.sort, view.flat, {}, {}};
+    ModuleView out{view.top, view.depth, view.sort, view.flat, {}};
     if (out.depth == 0) out.depth = std::max<std::uint32_t>(of.depth, 1) + kTreeLevels - 1;
     if (out.top == 0) out.top = kRows;
     out.first.insert(of.iteration_paths.begin(), of.iteration_paths.end());
-    out.folded.insert(of.before.begin(), of.before.end());
     return out;
   }
 

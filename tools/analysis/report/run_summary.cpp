@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <unordered_map>
 
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/model/line_parts.h"
@@ -61,19 +60,35 @@ RunSummary RunSummaryReader::result(const SectionInput& input) {
   return out;
 }
 
+std::vector<std::size_t> RunSummaryReader::counted() const {
+  const IterationLog& log = rules_->facts().iteration_log;
+  std::vector<std::size_t> out;
+  if (iterations_.instances.size() < kMinIterations) return out;
+  for (const std::size_t i : log.seen()) {
+    if (log.counts(i) && log.rows()[i].wall_ns.value_or(0) != 0) out.push_back(i);
+  }
+  return out;
+}
+
+std::optional<std::size_t> RunSummaryReader::counted_from() const {
+  if (counted().empty()) return {};
+  return rules_->facts().iteration_log.warm_up();
+}
+
 void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) const {
   const IterationLog& log = rules_->facts().iteration_log;
   const Iterations& iterations = log.iterations();
-  std::vector<std::pair<std::uint64_t, std::size_t>> by_wall;  // time, iteration
   std::vector<double> walls;
-  for (const std::size_t i : log.seen()) {
-    const std::optional<std::uint64_t> wall_ns = log.rows()[i].wall_ns;
-    if (!log.counts(i) || !wall_ns || *wall_ns == 0) continue;
-    by_wall.emplace_back(*wall_ns, i);
-    walls.push_back(static_cast<double>(*wall_ns));
+  std::uint64_t wall_ns = 0, busy_ns = 0;
+  IdleTime idle{};
+  for (const std::size_t i : counted()) {
+    wall_ns += *log.rows()[i].wall_ns;
+    busy_ns += log.rows()[i].busy_ns;
+    walls.push_back(static_cast<double>(*log.rows()[i].wall_ns));
+    if (idle_->known()) add_idle(idle, idle_->by_iteration()[i]);
   }
   out.exact = exact();
-  if (walls.empty() || iterations.instances.size() < kMinIterations) return add_run(trace, out);
+  if (walls.empty()) return add_run(trace, out);
   out.path = iterations.path;
   out.rule = iterations.rule;
   out.count = walls.size();
@@ -86,15 +101,7 @@ void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) cons
     out.longest_ns = whole(*std::max_element(walls.begin(), walls.end()));
   }
   if (exact()) return;
-  std::sort(by_wall.begin(), by_wall.end());
-  const std::size_t quarter = by_wall.size() / 4;
-  std::uint64_t wall_ns = 0, busy_ns = 0;
-  for (std::size_t i = quarter; i < by_wall.size() - quarter; ++i) {
-    const auto& [ns, at] = by_wall[i];
-    wall_ns += ns;
-    busy_ns += log.rows()[at].busy_ns;
-    if (idle_->known()) add_idle(out.idle, idle_->by_iteration()[at]);
-  }
+  out.idle = idle;
   out.busy_share = static_cast<double>(busy_ns) / static_cast<double>(wall_ns);
 }
 
@@ -129,16 +136,6 @@ void RunSummaryReader::add_paths(const TraceTotals& trace, RunSummary& out) cons
   for (const std::uint32_t path : iterations.paths) {
     out.depth = std::max(out.depth, path_depth(trace.paths, path));
     out.iteration_paths.push_back(outermost(trace, path));
-  }
-  const TimeNs start = iterations.instances[out.warm_up].start_ns;
-  const std::vector<TimeNs>& uses = rules_->facts().last_use_ns;
-  std::unordered_map<std::uint32_t, TimeNs> last;  // by outermost path
-  for (std::uint32_t path = 1; path < uses.size(); ++path) {
-    TimeNs& of = last.try_emplace(outermost(trace, path), INT64_MIN).first->second;
-    of = std::max(of, uses[path]);
-  }
-  for (const auto& [path, end] : last) {
-    if (end != INT64_MIN && end <= start) out.before.push_back(path);
   }
 }
 

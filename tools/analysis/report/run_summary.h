@@ -55,7 +55,6 @@ struct RunSummary {
   std::vector<CannotTell> cannot_tell;
   std::vector<std::uint32_t> iteration_paths;  ///< for the module tree: outermost paths around the iterations
   std::uint32_t depth = 0;                     ///< of the iterations' path; 0: no range marks them
-  std::vector<std::uint32_t> before;           ///< outermost paths without ranges and work from there on
 };
 
 /// Reads what the summary shows.
@@ -73,8 +72,12 @@ class RunSummaryReader {
   /// After the last chunk, while the trace is there: it may need the chunks again.
   void finish(const EachRows& each) { rules_->finish(each); }
   [[nodiscard]] RunSummary result(const SectionInput& input);
+  /// After finish(): the first iteration that counts; nullopt: the summary is of the whole run.
+  [[nodiscard]] std::optional<std::size_t> counted_from() const;
 
  private:
+  /// The iterations that count; empty: the summary is of the whole run.
+  [[nodiscard]] std::vector<std::size_t> counted() const;
   /// Exact counters run launches one at a time.
   [[nodiscard]] bool exact() const;
   void add_times(const TraceTotals& trace, RunSummary& out) const;
@@ -93,6 +96,12 @@ class RunSummaryReader {
 /// As shown above, then the titles of the first three findings.
 [[nodiscard]] std::string run_summary_text(const TraceTotals& trace, const RunSummary& run,
                                            const TextStyle& style);
+
+/// What to do about the first finding, and the command that shows all; without findings, what to look at.
+[[nodiscard]] std::string next_step_text(const TraceTotals& trace, const RunSummary& run,
+                                         const TextStyle& style);
+/// The same as run_summary_text() and next_step_text(), as Markdown.
+[[nodiscard]] std::string run_summary_markdown(const TraceTotals& trace, const RunSummary& run);
 
 /// {wall_ns, coverage: {share, why, text}, iteration: {path, rule, count, warm_up, mean_ns, p95_ns,
 /// longest_ns}, gpu_busy_share, gpu_idle_share, idle_shares: {launching: 0.04, …}, dram_read_bytes, …}:

@@ -39,28 +39,29 @@ std::string title(const TraceTotals& trace) {
   return out + "\n";
 }
 
-/// The lines of the summary, wrapped at the given width.
-class SummaryLines {
- public:
-  explicit SummaryLines(std::size_t width) : width_(width) {}
-
-  void add(const std::string& label, const std::string& value, const std::string& about) {
-    constexpr std::size_t kLabel = 14, kValue = 9, kAbout = 2 + kLabel + kValue + 3;
-    out_ += "  " + label + std::string(kLabel - std::min(kLabel, text_width(label)), ' ');
-    out_ += std::string(kValue - std::min(kValue, text_width(value)), ' ') + value;
-    const std::string wrapped = wrapped_text(about, width_, std::string(kAbout, ' '));
-    out_ += wrapped.empty() ? "\n" : "   " + wrapped.substr(kAbout);
-  }
-  [[nodiscard]] const std::string& text() const { return out_; }
-
- private:
-  std::size_t width_;
-  std::string out_;
+/// A line of the summary: what, how much, and more about it.
+struct SummaryLine {
+  std::string label, value, about;
 };
+
+std::string text_of(const std::vector<SummaryLine>& lines, std::size_t width) {
+  constexpr std::size_t kLabel = 14, kValue = 9, kAbout = 2 + kLabel + kValue + 3;
+  std::string out;
+  for (const auto& [label, value, about] : lines) {
+    out += "  " + label + std::string(kLabel - std::min(kLabel, text_width(label)), ' ');
+    out += std::string(kValue - std::min(kValue, text_width(value)), ' ') + value;
+    const std::string wrapped = wrapped_text(about, width, std::string(kAbout, ' '));
+    out += wrapped.empty() ? "\n" : "   " + wrapped.substr(kAbout);
+  }
+  return out;
+}
 
 std::string iteration_about(const RunSummary& run) {
   if (run.path.empty()) return "from the first to the last GPU work; no iterations were found";
-  std::string out = "median of " + count_text(run.count) + " of " + printable(run.path) + ", ";
+  const char* const of = run.rule == IterationRule::kernels ? " iterations, one "
+                         : run.rule == IterationRule::graph ? " launches of "
+                                                            : " of ";
+  std::string out = "median of " + count_text(run.count) + of + printable(run.path) + ", ";
   out +=
       run.p95_ns ? "95 % within " + duration_text(*run.p95_ns) : "longest " + duration_text(*run.longest_ns);
   // Both are shown where they differ: outliers decide the mean.
@@ -71,15 +72,15 @@ std::string iteration_about(const RunSummary& run) {
   return out;
 }
 
-/// Shares of the wall time by cause, largest first.
-std::vector<std::pair<double, IdleCause>> causes_of(const RunSummary& run) {
+/// Shares of the wall time by cause, largest first: those above `least`.
+std::vector<std::pair<double, IdleCause>> causes_of(const RunSummary& run, double least) {
   std::vector<std::pair<double, IdleCause>> out;
   double sum = 0;
   for (const std::uint64_t ns : run.idle) sum += static_cast<double>(ns);
   if (sum == 0 || !run.busy_share) return out;
   for (std::size_t i = 0; i < kIdleCauses; ++i) {
     const double share = (1 - *run.busy_share) * static_cast<double>(run.idle[i]) / sum;
-    if (share >= kMinShare) out.emplace_back(share, static_cast<IdleCause>(i));
+    if (share > least) out.emplace_back(share, static_cast<IdleCause>(i));
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   return out;
@@ -87,7 +88,7 @@ std::vector<std::pair<double, IdleCause>> causes_of(const RunSummary& run) {
 
 std::string idle_about(const RunSummary& run) {
   std::string out;
-  for (const auto& [share, cause] : causes_of(run)) {
+  for (const auto& [share, cause] : causes_of(run, kMinShare)) {
     out += (out.empty() ? "" : ", ") + std::string(idle_cause_text(cause)) + " " + percent_text(share);
   }
   return out;
@@ -100,17 +101,16 @@ std::uint64_t per_iteration(const RunSummary& run, std::uint64_t sum) {
                                                  static_cast<double>(std::max<std::uint64_t>(run.calls, 1))));
 }
 
-void add_bytes(SummaryLines& lines, const TraceTotals& trace, const RunSummary& run) {
+SummaryLine line_of_bytes(const TraceTotals& trace, const RunSummary& run) {
   if (!run.bytes) {
     // The footer of the report has the reason of a refusal.
     const bool refused = !trace.header.counters_reason.empty();
-    return lines.add("DRAM", "–", refused ? "not measured" : "not measured: record with --counters sampled");
+    return {"DRAM", "–", refused ? "not measured" : "not measured: record with --counters sampled"};
   }
   const RowBytes& bytes = *run.bytes;
   const bool sampled = bytes.source == RowBytes::Source::sampled;
   const BoundedText bounded = bounded_text(bytes.dram(), sampled ? bytes.dram_error() : std::nullopt);
-  if (bounded.value == kNoNumber)
-    return lines.add("DRAM", kNoNumber, "too few samples overlap it: run longer, or with --counters sampled");
+  if (bounded.value == kNoNumber) return {"DRAM", kNoNumber, "too few samples overlap it: run longer"};
   std::string about = bytes_text(per_iteration(run, bytes.read)) + " read, " +
                       bytes_text(per_iteration(run, bytes.write)) + " written";
   if (!bounded.error.empty()) about += ", ± " + bounded.error;
@@ -120,11 +120,40 @@ void add_bytes(SummaryLines& lines, const TraceTotals& trace, const RunSummary& 
   if (bytes.partly_sampled())
     about += "; from the " + percent_text(bytes.sampled_share) + " of it that were sampled";
   if (!run.bytes_of_iteration && !run.path.empty()) about += " in the whole run";
-  lines.add("DRAM", bytes_text(per_iteration(run, bytes.dram())) + (bytes.partial() ? "+" : ""), about);
+  return {"DRAM", bytes_text(per_iteration(run, bytes.dram())) + (bytes.partial() ? "+" : ""), about};
+}
+
+std::vector<SummaryLine> summary_lines(const TraceTotals& trace, const RunSummary& run) {
+  std::vector<SummaryLine> out;
+  out.push_back(
+      {run.path.empty() ? "whole run" : "one iteration", duration_text(run.wall_ns), iteration_about(run)});
+  if (run.exact) {
+    out.push_back({"GPU busy", "–", "exact counters serialise launches; for times use --counters sampled"});
+  } else if (run.busy_share) {
+    out.push_back(
+        {"GPU busy", percent_text(*run.busy_share), trace.kernels == 0 ? "no kernel ran" : "with a kernel"});
+    out.push_back({"GPU idle", percent_text(1 - *run.busy_share), idle_about(run)});
+  }
+  out.push_back(line_of_bytes(trace, run));
+  return out;
+}
+
+bool often_idle(const RunSummary& run) {
+  constexpr double kMuch = 0.1;
+  return run.busy_share && 1 - *run.busy_share > kMuch;
+}
+
+/// Idle time is an answer too, though no rule is about it.
+std::string no_findings_text(const RunSummary& run) {
+  if (!often_idle(run)) return "No findings.";
+  const std::string causes = idle_about(run);
+  return "No rule fires, but the GPU is idle for " + percent_text(1 - *run.busy_share) +
+         (run.path.empty() ? " of the run" : " of an iteration") + (causes.empty() ? "" : ": " + causes) +
+         ".";
 }
 
 std::string findings_text_of(const RunSummary& run, const TextStyle& style) {
-  if (run.findings.empty()) return "\nNo findings.\n";
+  if (run.findings.empty()) return "\n" + wrapped_text(no_findings_text(run), style.width);
   const std::size_t shown = std::min(run.findings.size(), kTitles);
   std::string out = "\n" + counted_text(run.findings.size(), "finding", "findings") +
                     (shown < run.findings.size() ? ", the most valuable:\n" : ":\n");
@@ -146,20 +175,61 @@ std::string findings_text_of(const RunSummary& run, const TextStyle& style) {
 std::string run_summary_text(const TraceTotals& trace, const RunSummary& run, const TextStyle& style) {
   std::string out = title(trace);
   if (run.wall_ns == 0) return out;
-  SummaryLines lines(style.width);
-  lines.add(run.path.empty() ? "whole run" : "one iteration", duration_text(run.wall_ns),
-            iteration_about(run));
-  if (run.exact) {
-    lines.add("GPU busy", "–", "exact counters serialise launches; for times use --counters sampled");
-  } else if (run.busy_share) {
-    lines.add("GPU busy", percent_text(*run.busy_share),
-              trace.kernels == 0 ? "no kernel ran" : "with a kernel");
-    lines.add("GPU idle", percent_text(1 - *run.busy_share), idle_about(run));
-  }
-  add_bytes(lines, trace, run);
   const std::string covered = coverage_text(run.coverage);
   if (!covered.empty()) out += "\n" + wrapped_text("  " + covered + ".", style.width, "  ");
-  return out + "\n" + lines.text() + findings_text_of(run, style);
+  return out + "\n" + text_of(summary_lines(trace, run), style.width) + findings_text_of(run, style);
+}
+
+namespace {
+
+/// What to do, code for it, and the command that shows more.
+struct NextStep {
+  std::string what, code, about, command;
+};
+
+NextStep next_step(const TraceTotals& trace, const RunSummary& run) {
+  const std::string folder = quoted_for_shell(trace.files.folder.string());
+  const std::string report = "rangefinder report " + folder + " --section ";
+  if (!run.findings.empty()) {
+    const Finding& first = run.findings.front();
+    return {first.next_step, typed_command(first.code, folder), "Evidence, and all findings",
+            report + "findings"};
+  }
+  if (often_idle(run) && run.rule == IterationRule::graph)
+    return {"see how full the replays of the graph are, and what is between them", "", "", report + "graphs"};
+  if (often_idle(run)) return {"see where the host is while the GPU waits", "", "", report + "idle"};
+  if (run.coverage.low()) return {"see which kernels take the time", "", "", report + "kernels"};
+  if (!run.bytes && trace.header.counters_reason.empty())
+    return {"measure which module moves how many bytes", "", "",
+            "rangefinder run --counters sampled -- PROGRAM"};
+  return {"compare the modules", "", "", report + "modules"};
+}
+
+}  // namespace
+
+std::string next_step_text(const TraceTotals& trace, const RunSummary& run, const TextStyle& style) {
+  if (run.wall_ns == 0) return "";
+  const NextStep next = next_step(trace, run);
+  std::string out = wrapped_text("Next: " + printable(next.what) + ".", style.width);
+  if (!next.code.empty()) out += "  " + printable(next.code) + "\n";
+  if (!next.about.empty()) out += next.about + ":\n";
+  return out + "  " + printable(next.command) + "\n";
+}
+
+std::string run_summary_markdown(const TraceTotals& trace, const RunSummary& run) {
+  if (run.wall_ns == 0) return "";
+  std::string out;
+  if (const std::string covered = coverage_text(run.coverage); !covered.empty())
+    out += "> " + covered + ".\n\n";
+  for (const auto& [label, value, about] : summary_lines(trace, run))
+    out += "* " + label + " **" + value + "**" + (about.empty() ? "" : ": " + about) + "\n";
+  out += "\n";
+  if (run.findings.empty()) out += no_findings_text(run) + "\n";
+  for (std::size_t i = 0; i < std::min(run.findings.size(), kTitles); ++i)
+    out += std::to_string(i + 1) + ". " + printable(run.findings[i].title) + "\n";
+  const NextStep next = next_step(trace, run);
+  return out + "\nNext: " + printable(next.what) + ".\n\n```\n" +
+         (next.code.empty() ? "" : printable(next.code) + "\n") + printable(next.command) + "\n```\n\n";
 }
 
 nlohmann::ordered_json run_summary_json(const RunSummary& run) {
@@ -175,7 +245,7 @@ nlohmann::ordered_json run_summary_json(const RunSummary& run) {
   if (run.busy_share) {
     out["gpu_busy_share"] = *run.busy_share;
     out["gpu_idle_share"] = 1 - *run.busy_share;
-    for (const auto& [share, cause] : causes_of(run)) out["idle_shares"][idle_cause_key(cause)] = share;
+    for (const auto& [share, cause] : causes_of(run, 0)) out["idle_shares"][idle_cause_key(cause)] = share;
   }
   if (run.bytes) {
     out["dram_read_bytes"] = per_iteration(run, run.bytes->read);

@@ -26,12 +26,14 @@ SectionReading::SectionReading(const TraceFolder& files, const SectionKind& kind
   if (wants_iterations) reading.keep = Keep::yes;
   if (wants_iterations) reading.while_reading = kIterationColumns;
   (totals_first ? reading.while_reading : reading.columns) |= TotalsFold::kColumns;
+  if (options.counted) reading.columns |= TotalsFold::kColumns | kWorkOfIteration | Column::launch_times;
   Trace rows(files, reading);
   selection = Selection(options.selected, Iterations());
   TotalsFold totals(trace, &selection);
   if (totals_first) rows.on_reading([&totals](const Chunk& chunk) { totals.add(chunk); });
+  Iterations iterations;
   if (wants_iterations) {
-    Iterations iterations = find_iterations(rows, files.iteration_range);
+    iterations = find_iterations(rows, files.iteration_range);
     section.start(iterations);
     if (selects_iterations) selection = Selection(options.selected, std::move(iterations));
   }
@@ -45,7 +47,26 @@ SectionReading::SectionReading(const TraceFolder& files, const SectionKind& kind
   });
   totals.finish();
   static_cast<TraceNames&>(trace) = rows.names();
-  values.emplace(samples ? load_row_values(trace, rows, selection) : RowValues(trace));
+  // In monitor mode only some windows have GPU work.
+  const bool parts = options.counted && trace.header.monitor_period_ns == 0;
+  const std::optional<std::size_t> from = parts ? section.counted_from() : std::nullopt;
+  if (from) {
+    count_part(rows, std::move(iterations), *from);
+  } else {
+    values.emplace(samples ? load_row_values(trace, rows, selection) : RowValues(trace));
+  }
+}
+
+void SectionReading::count_part(Trace& rows, Iterations iterations, std::size_t from) {
+  Selection later({.iterations = {from, {}}, .between = true}, std::move(iterations));
+  counted = std::make_unique<TracePart>();
+  TotalsFold totals(counted->trace, &later);
+  rows.each_chunk([&totals](const Chunk& chunk) { totals.add(chunk); });
+  totals.finish();
+  static_cast<TraceNames&>(counted->trace) = rows.names();
+  auto [whole, part] = load_row_values(trace, counted->trace, rows, later);
+  values.emplace(std::move(whole));
+  counted->values.emplace(std::move(part));
 }
 
 }  // namespace rangefinder

@@ -6,6 +6,7 @@
 //   section->tables({reading.trace, *reading.values, view})
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "tools/analysis/model/selection.h"
@@ -18,6 +19,7 @@ struct SectionReadOptions {
   SelectionOptions selected = {};
   bool samples = false;  ///< also where the section shows no bytes: JSON has a row about them
   bool total = false;    ///< the section is the sum of --total, which also needs iterations
+  bool counted = false;  ///< also the part that Section::counted_from() names; everything is selected
   Columns more = {};     ///< what `section` reads besides the columns of its kind
   ReadLimits limits = {};
 };
@@ -34,6 +36,10 @@ struct SectionReading {
   Selection selection;
   TraceTotals trace;
   std::optional<RowValues> values;
+  std::unique_ptr<TracePart> counted;  ///< nullptr: the section names no part
+
+ private:
+  void count_part(Trace& rows, Iterations iterations, std::size_t from);
 };
 
 }  // namespace rangefinder

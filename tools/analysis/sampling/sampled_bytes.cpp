@@ -354,16 +354,23 @@ void SampledTrace::add_lines(const SampleWindow& window, SampleTotals& totals) c
 
 SampledTotals SampledTrace::totals() const {
   return selection_ == nullptr ? totals(SampleWindow{})
-                               : totals(selection_->window(), selection_->sample_window());
+                               : totals(groups_, selection_->window(), selection_->sample_window());
 }
 
-SampledTotals SampledTrace::totals(const SampleWindow& window, const SampleWindow& unattributed) const {
-  SampleSplit split(rates_, groups_, window, unattributed);
+SampledTotals SampledTrace::whole() const {
+  WorkGroups all = groups_;
+  all.select_all();
+  return totals(all, {}, {});
+}
+
+SampledTotals SampledTrace::totals(const WorkGroups& groups, const SampleWindow& window,
+                                   const SampleWindow& unattributed) const {
+  SampleSplit split(rates_, groups, window, unattributed);
   if (stride_ == 1) {
     for (const SampleBlock& block : blocks_) split.add(block);
   } else {
-    WorkGroups groups = groups_;
-    static_cast<void>(read_sampled(*trace_, groups, [&split](SampleBlock&& block) { split.add(block); }));
+    WorkGroups read = groups;
+    static_cast<void>(read_sampled(*trace_, read, [&split](SampleBlock&& block) { split.add(block); }));
   }
 
   SampledTotals out;
@@ -371,10 +378,10 @@ SampledTotals SampledTrace::totals(const SampleWindow& window, const SampleWindo
   add_lines(unattributed, out.samples);
   out.truth = sums_.truth;
   const std::vector<OwnerWork> work = work_in(window);
-  PathTable table(groups_, rates_, split, work);
+  PathTable table(groups, rates_, split, work);
   out.paths = table.rows(inseparable_);
   out.inseparable = table.extract_groups();
-  out.kernels = kernel_rows(groups_, split, work, selection_);
+  out.kernels = kernel_rows(groups, split, work, selection_);
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     const ColumnRates& column = rates_.columns[c];
     out.sharing[c] = {column.unmixed ? SharingMethod::unmixed : SharingMethod::time_shared, column.lag_ns,

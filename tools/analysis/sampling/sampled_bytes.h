@@ -113,14 +113,19 @@ class SampledTrace {
 
   /// In the time that the selection covers.
   [[nodiscard]] SampledTotals totals() const;
-  [[nodiscard]] SampledTotals totals(const SampleWindow& window) const { return totals(window, window); }
+  [[nodiscard]] SampledTotals totals(const SampleWindow& window) const {
+    return totals(groups_, window, window);
+  }
+  /// Of the whole trace, whatever is selected.
+  [[nodiscard]] SampledTotals whole() const;
   [[nodiscard]] const UnmixedRates& rates() const noexcept { return rates_; }
 
  private:
   SampledTrace(Trace& trace, const Selection* selection, std::size_t max_kept);
   void keep(SampleBlock&& block);
-  /// Work in `window`, bytes without work in `unattributed`.
-  [[nodiscard]] SampledTotals totals(const SampleWindow& window, const SampleWindow& unattributed) const;
+  /// Work in `window`, bytes without work in `unattributed`. `groups`: groups_, or all of it selected.
+  [[nodiscard]] SampledTotals totals(const WorkGroups& groups, const SampleWindow& window,
+                                     const SampleWindow& unattributed) const;
   [[nodiscard]] std::vector<OwnerWork> work_in(const SampleWindow& window) const;
   /// Adds the sums of samples lines (idle samples, links), each by the part of its time in the window.
   void add_lines(const SampleWindow& window, SampleTotals& totals) const;

@@ -64,6 +64,11 @@ class WorkGroups {
     }
   }
 
+  /// Every owner's bytes are reported. Call it after the last record.
+  void select_all() noexcept {
+    for (Owner& owner : owners_) owner.selected = true;
+  }
+
   /// Mean duration of each group's work so far, in ns; 0 without work.
   [[nodiscard]] std::vector<double> mean_durations() const;
   [[nodiscard]] const std::vector<Owner>& owners() const noexcept { return owners_; }

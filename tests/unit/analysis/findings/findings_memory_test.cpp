@@ -60,7 +60,7 @@ TEST_CASE("time that follows bytes gives a line, and the outlier is named") {
   // 130 us where the line, which the outlier lifts, has 52.
   const Finding slower = required(modules(sizes), "slower_than_bytes");
   check_evidence(slower,
-                 {{"level", "DRAM"}, {"gpu_ns", 130'000}, {"by_bytes_ns", Approx(52'112).margin(10)}});
+                 {{"level", "DRAM"}, {"gpu_busy_ns", 130'000}, {"by_bytes_ns", Approx(52'112).margin(10)}});
   CHECK(*slower.saving_ns == Approx(130'000 - number(slower, "by_bytes_ns")).margin(1));
 }
 

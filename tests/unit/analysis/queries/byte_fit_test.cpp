@@ -69,7 +69,8 @@ TEST_CASE("fit: slope, correlation and outlier of modules whose time follows the
   REQUIRE(run.table("byte_fit").rows.size() == 1);  // net and net/blocks are one module each
   run.check("byte_fit", 0U, {{"depth", 3}, {"modules", 24}, {"dram_outliers", 1}, {"l2_r", ""}});
   REQUIRE(run.table("byte_fit_outliers").rows.size() == 1);
-  run.check("byte_fit_outliers", 0U, {{"path", "net/blocks/3"}, {"gpu_ns", 509'000}, {"dram_bytes", 4'000}});
+  run.check("byte_fit_outliers", 0U,
+            {{"path", "net/blocks/3"}, {"gpu_busy_ns", 509'000}, {"dram_bytes", 4'000}});
 }
 
 TEST_CASE("fit: without an outlier the line is exact, and a call is the unit") {

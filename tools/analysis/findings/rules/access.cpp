@@ -36,6 +36,14 @@ std::optional<double> sectors_per_request(const MeasuredKernel& measured, const 
   return sectors && instructions > 0 ? std::optional(*sectors / instructions) : std::nullopt;
 }
 
+/// A bound of its part of the kernel's time: twice its part of the sectors of loads and stores. Scattered
+/// accesses take longer than their part: without them a transpose lasts 13 % of its time, though they are 78
+/// % of its sectors (docs/internals/savings.md).
+double part_of_time(const MeasuredKernel& measured, const AccessKind& access) {
+  const double all = measured.mean(kLoads.sectors).value_or(0) + measured.mean(kStores.sectors).value_or(0);
+  return all > 0 ? std::min(1.0, 2 * measured.mean(access.sectors).value_or(0) / all) : 1;
+}
+
 void add_uncoalesced(const FindingContext& context, const KernelUse& use, const AccessKind& access,
                      std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.01, kMaxOfNeighbours = 16;
@@ -48,13 +56,14 @@ void add_uncoalesced(const FindingContext& context, const KernelUse& use, const 
   Finding finding = finding_of_kernel(access.id, use, context);
   finding.effect = kernel_subject(finding) + access.does + " words that are far apart, " +
                    factor_text(each / kOfWords) + " the sectors of neighbours";
-  finding.saving_ns = static_cast<std::uint64_t>(static_cast<double>(finding.of_ns) * (1 - kOfWords / each));
+  const double saved = part_of_time(measured, access) * (1 - kOfWords / each);
+  finding.saving_ns = static_cast<std::uint64_t>(static_cast<double>(finding.of_ns) * saved);
   finding.why = three_digits(each) +
                 " sectors of 32 bytes a warp, where neighbouring words of 4 bytes need " +
                 three_digits(kOfWords) + ": with such words its " + access.does + " use " +
                 percent_text(kOfWords / each) + " of the bytes that they move. `" + finding.kernel +
-                "` takes " + context.each_text(finding.of_ns) + " of GPU time" + context.per() +
-                ", of which the excess sectors have their share.";
+                "` takes " + context.each_text(finding.of_ns) + " of GPU time" + context.per() + ", up to " +
+                percent_text(saved) + " of it for the excess sectors.";
   finding.evidence = {
       evidence_number("sectors_per_request", "sectors per request of a warp", each),
       evidence_number("sectors_of_neighbours", "neighbouring 4-byte words need", kOfWords),

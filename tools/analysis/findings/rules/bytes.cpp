@@ -15,17 +15,17 @@ namespace rangefinder {
 namespace {
 
 struct BoundModules {
-  std::uint64_t gpu_ns = 0, modules = 0;
+  std::uint64_t run_ns = 0, modules = 0;
   std::uint64_t heaviest_ns = 0;
   double dram_share = 0, l2_share = 0, dram_rate = 0, l2_rate = 0;  // of the heaviest
   std::uint64_t dram_bytes = 0, l2_bytes = 0;                       // of all
   void add(const PathTotals& row, const RowBytes& bytes, const Derived& derived) {
     ++modules;
-    gpu_ns += row.gpu_ns;
+    run_ns += row.run_ns();
     dram_bytes += bytes.dram();
     l2_bytes += bytes.l2;
-    if (row.gpu_ns <= heaviest_ns) return;
-    heaviest_ns = row.gpu_ns;
+    if (row.run_ns() <= heaviest_ns) return;
+    heaviest_ns = row.run_ns();
     dram_share = derived.dram_peak_share.value_or(0);
     l2_share = derived.l2_peak_share.value_or(0);
     dram_rate = derived.dram_bytes_per_s.value_or(0);
@@ -36,9 +36,9 @@ struct BoundModules {
 void add_memory_bound(const FindingContext& context, const std::string& module, const BoundModules& bound,
                       std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.02;
-  if (context.of_gpu(bound.gpu_ns) < kMinOfTime) return;
+  if (context.of_gpu(bound.run_ns) < kMinOfTime) return;
   const bool dram = bound.dram_share >= bound.l2_share;
-  Finding finding{"memory_bound", module, context.of_analysed(bound.gpu_ns)};
+  Finding finding{"memory_bound", module, context.of_analysed(bound.run_ns)};
   const std::string level = dram ? "DRAM" : "L2";
   finding.effect = "is bound by " + level + " bandwidth";
   finding.why = "It reaches " + percent_text(dram ? bound.dram_share : bound.l2_share) + " of the " + level +
@@ -54,8 +54,8 @@ void add_memory_bound(const FindingContext& context, const std::string& module, 
                         evidence_rate("l2_bytes_per_s", "L2 bandwidth", bound.l2_rate),
                         evidence_bytes("l2_bytes", "L2 bytes", bound.l2_bytes)};
   }
-  finding.evidence.push_back(evidence_ns("gpu_ns", "GPU time", bound.gpu_ns));
-  finding.evidence.push_back(evidence_of_gpu(context, bound.gpu_ns));
+  finding.evidence.push_back(evidence_ns("gpu_busy_ns", "GPU busy", bound.run_ns));
+  finding.evidence.push_back(evidence_of_gpu(context, bound.run_ns));
   finding.evidence.push_back(evidence_count("modules", "modules", bound.modules));
   finding.next_step =
       dram ? "move fewer bytes: fuse it with the module before or after, use a narrower type, or process the "
@@ -74,13 +74,13 @@ void find_memory_bound(const FindingContext& context, std::vector<Finding>& out)
   constexpr double kPossible = 1.05;
   std::map<std::string, BoundModules> modules;
   for (const PathTotals& row : context.rows) {
-    if (!does_half_itself(row) || row.gpu_ns == 0) continue;
+    if (!does_half_itself(row) || row.run_ns() == 0) continue;
     const Derived derived = context.input.values.derived(row);
     const double highest = std::max(derived.dram_peak_share.value_or(0), derived.l2_peak_share.value_or(0));
     if (highest < kRoofShare || highest > kPossible) continue;
     modules[context.module_text(row.path)].add(row, context.input.values.bytes(row), derived);
   }
-  for (const auto& [module, bound] : heaviest(modules, [](const BoundModules& one) { return one.gpu_ns; }))
+  for (const auto& [module, bound] : heaviest(modules, [](const BoundModules& one) { return one.run_ns; }))
     add_memory_bound(context, module, bound, out);
 }
 
@@ -154,8 +154,8 @@ void find_time_follows_bytes(const FindingContext& context, std::vector<Finding>
   const FittedLine& line = best.line();
   const std::string level = best.level_text();
   Finding finding{"time_follows_bytes", context.loop.path};
-  finding.effect = (finding.where.empty() ? "There are modules" : "has modules") +
-                   (" whose time follows the bytes they move through " + level);
+  finding.effect = (finding.where.empty() ? "The time of modules" : "has modules whose time") +
+                   (" follows the bytes that they move through " + level);
   finding.why = "r = " + three_digits(line.r) + " over " + count_text(fit.modules.size()) +
                 " modules of depth " + count_text(fit.depth) + ", at " + rate_text(1e9 / line.slope) + ". ";
   const std::string above = outliers_text(context, best);
@@ -180,7 +180,7 @@ void find_time_follows_bytes(const FindingContext& context, std::vector<Finding>
 namespace {
 
 struct ModulesAbove {
-  std::uint64_t gpu_ns = 0;
+  std::uint64_t run_ns = 0;
   double by_bytes_ns = 0;
 };
 
@@ -188,11 +188,11 @@ void add_slower_than_bytes(const FindingContext& context, const std::string& mod
                            const ModulesAbove& above, const BestFit& best, std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.01;
   const auto by_bytes_ns = static_cast<std::uint64_t>(above.by_bytes_ns);
-  if (by_bytes_ns == 0 || context.of_gpu(above.gpu_ns - by_bytes_ns) < kMinOfTime) return;
+  if (by_bytes_ns == 0 || context.of_gpu(above.run_ns - by_bytes_ns) < kMinOfTime) return;
   const std::string level = best.level_text();
-  const double factor = static_cast<double>(above.gpu_ns) / above.by_bytes_ns;
-  Finding finding{"slower_than_bytes", module, context.of_analysed(above.gpu_ns),
-                  context.of_analysed(above.gpu_ns - by_bytes_ns)};
+  const double factor = static_cast<double>(above.run_ns) / above.by_bytes_ns;
+  Finding finding{"slower_than_bytes", module, context.of_analysed(above.run_ns),
+                  context.of_analysed(above.run_ns - by_bytes_ns)};
   finding.effect = "takes " + factor_text(factor) + " the time that its " + level + " bytes explain";
   finding.why = context.each_text(finding.of_ns) + context.per() +
                 " pass there; by the rate of the other modules it would be " +
@@ -200,7 +200,7 @@ void add_slower_than_bytes(const FindingContext& context, const std::string& mod
                 ". The time of these follows their bytes with r = " + three_digits(best.line().r) +
                 ", so something else slows this one.";
   finding.evidence = {evidence_factor("slower", "time over that of its bytes", factor),
-                      evidence_ns("gpu_ns", "GPU time", above.gpu_ns),
+                      evidence_ns("gpu_busy_ns", "GPU busy", above.run_ns),
                       evidence_ns("by_bytes_ns", "by its bytes", by_bytes_ns),
                       evidence_text("level", "with bytes of", level),
                       evidence_number("r", "correlation r =", best.line().r)};
@@ -226,11 +226,11 @@ void find_slower_than_bytes(const FindingContext& context, std::vector<Finding>&
     const auto row = rows.find(module.path);
     if (module.ns <= by_bytes || row == rows.end()) continue;
     ModulesAbove& above = modules[context.module_text(module.path)];
-    above.gpu_ns += row->second->gpu_ns;
-    above.by_bytes_ns += static_cast<double>(row->second->gpu_ns) * by_bytes / module.ns;
+    above.run_ns += row->second->run_ns();
+    above.by_bytes_ns += static_cast<double>(row->second->run_ns()) * by_bytes / module.ns;
   }
   const auto beyond = [](const ModulesAbove& one) {
-    return static_cast<double>(one.gpu_ns) - one.by_bytes_ns;
+    return static_cast<double>(one.run_ns) - one.by_bytes_ns;
   };
   for (const auto& [module, above] : heaviest(modules, beyond))
     add_slower_than_bytes(context, module, above, best, out);
@@ -239,28 +239,28 @@ void find_slower_than_bytes(const FindingContext& context, std::vector<Finding>&
 namespace {
 
 struct AmplifiedModules {
-  std::uint64_t gpu_ns = 0, modules = 0, declared = 0, dram = 0, l2 = 0;
+  std::uint64_t run_ns = 0, modules = 0, declared = 0, dram = 0, l2 = 0;
 };
 
 void add_amplification(const FindingContext& context, const std::string& module,
                        const AmplifiedModules& amplified, std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.01;
   const double factor = static_cast<double>(amplified.dram) / static_cast<double>(amplified.declared);
-  const auto saving = static_cast<std::uint64_t>(static_cast<double>(amplified.gpu_ns) * (1 - 1 / factor));
-  if (context.of_gpu(amplified.gpu_ns) < kMinOfTime) return;
-  Finding finding{"amplification", module, context.of_analysed(amplified.gpu_ns),
+  const auto saving = static_cast<std::uint64_t>(static_cast<double>(amplified.run_ns) * (1 - 1 / factor));
+  if (context.of_gpu(amplified.run_ns) < kMinOfTime) return;
+  Finding finding{"amplification", module, context.of_analysed(amplified.run_ns),
                   context.of_analysed(saving)};
   finding.effect = "moves " + factor_text(factor) + " its declared bytes";
   finding.why = bytes_text(amplified.dram) + " moved through DRAM, " + bytes_text(amplified.declared) +
                 " were declared. The excess takes its share of " + context.each_text(finding.of_ns) +
                 " of GPU time" + context.per() + ".";
-  finding.evidence = {
-      evidence_factor("dram_amplification", "DRAM bytes / declared bytes", factor),
-      evidence_bytes("dram_bytes", "DRAM bytes", amplified.dram),
-      evidence_bytes("declared_bytes", "declared bytes", amplified.declared),
-      evidence_bytes("l2_bytes", "L2 bytes", amplified.l2),
-      evidence_ns("gpu_ns", "GPU time (potential saving: the share of the excess bytes)", amplified.gpu_ns),
-      evidence_count("modules", "modules", amplified.modules)};
+  finding.evidence = {evidence_factor("dram_amplification", "DRAM bytes / declared bytes", factor),
+                      evidence_bytes("dram_bytes", "DRAM bytes", amplified.dram),
+                      evidence_bytes("declared_bytes", "declared bytes", amplified.declared),
+                      evidence_bytes("l2_bytes", "L2 bytes", amplified.l2),
+                      evidence_ns("gpu_busy_ns", "GPU busy (potential saving: the share of the excess bytes)",
+                                  amplified.run_ns),
+                      evidence_count("modules", "modules", amplified.modules)};
   finding.next_step =
       "look for intermediate results that are written to memory and read back, and for partly used sectors";
   finding.code = "rangefinder run --counters exact --metrics memory -- PROGRAM";
@@ -278,19 +278,19 @@ void find_amplification(const FindingContext& context, std::vector<Finding>& out
   std::map<std::string, AmplifiedModules> modules;
   for (const PathTotals& row : context.rows) {
     const RowBytes bytes = context.input.values.bytes(row);
-    if (row.declared_bytes == 0 || row.gpu_ns == 0 || bytes.partial()) continue;
+    if (row.declared_bytes == 0 || row.run_ns() == 0 || bytes.partial()) continue;
     if (bytes.source == RowBytes::Source::none) continue;
     const double least = static_cast<double>(bytes.dram()) - bytes.read_error.value_or(0) -
                          bytes.write_error.value_or(0) - static_cast<double>(bytes.carry_over.value_or(0));
     if (least <= kMaxFactor * static_cast<double>(row.declared_bytes)) continue;
     AmplifiedModules& amplified = modules[context.module_text(row.path)];
-    amplified.gpu_ns += row.gpu_ns;
+    amplified.run_ns += row.run_ns();
     amplified.declared += row.declared_bytes;
     amplified.dram += bytes.dram();
     amplified.l2 += bytes.l2;
     ++amplified.modules;
   }
-  const auto weight = [](const AmplifiedModules& one) { return one.gpu_ns; };
+  const auto weight = [](const AmplifiedModules& one) { return one.run_ns; };
   for (const auto& [module, amplified] : heaviest(modules, weight))
     add_amplification(context, module, amplified, out);
 }
@@ -298,7 +298,7 @@ void find_amplification(const FindingContext& context, std::vector<Finding>& out
 namespace {
 
 struct SlowModules {
-  std::uint64_t gpu_ns = 0, dram = 0, l2 = 0, kernels = 0;
+  std::uint64_t run_ns = 0, dram = 0, l2 = 0, kernels = 0;
   double saved_ns = 0;
 };
 
@@ -317,19 +317,20 @@ std::unordered_map<std::uint32_t, std::uint64_t> products_by_path(const FindingC
 void add_slower_than_roofs(const FindingContext& context, const std::string& module, const SlowModules& slow,
                            std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.02;
-  if (context.of_gpu(slow.gpu_ns) < kMinOfTime) return;
-  const double factor = static_cast<double>(slow.gpu_ns) / (static_cast<double>(slow.gpu_ns) - slow.saved_ns);
-  Finding finding{"slower_than_roofs", module, context.of_analysed(slow.gpu_ns),
+  if (context.of_gpu(slow.run_ns) < kMinOfTime) return;
+  const double factor = static_cast<double>(slow.run_ns) / (static_cast<double>(slow.run_ns) - slow.saved_ns);
+  Finding finding{"slower_than_roofs", module, context.of_analysed(slow.run_ns),
                   context.of_analysed(static_cast<std::uint64_t>(slow.saved_ns))};
   finding.effect = "takes " + factor_text(factor) + " the time that its bytes and operations explain";
   finding.why =
       context.each_text(finding.of_ns) + context.per() + " pass there, and at its highest roof it would be " +
       context.each_text(finding.of_ns - std::min(finding.of_ns, *finding.saving_ns)) + ". It moves " +
       bytes_text(slow.dram) + " through DRAM and " + bytes_text(slow.l2) + " through the L2.";
-  finding.evidence = {
-      evidence_factor("slower", "time over that of the highest roof", factor),
-      evidence_bytes("dram_bytes", "DRAM bytes", slow.dram), evidence_bytes("l2_bytes", "L2 bytes", slow.l2),
-      evidence_ns("gpu_ns", "GPU time", slow.gpu_ns), evidence_count("kernels", "kernels", slow.kernels)};
+  finding.evidence = {evidence_factor("slower", "time over that of the highest roof", factor),
+                      evidence_bytes("dram_bytes", "DRAM bytes", slow.dram),
+                      evidence_bytes("l2_bytes", "L2 bytes", slow.l2),
+                      evidence_ns("gpu_busy_ns", "GPU busy", slow.run_ns),
+                      evidence_count("kernels", "kernels", slow.kernels)};
   finding.next_step = "measure what its kernels wait for: access patterns, occupancy, divergence, atomics";
   finding.code = "rangefinder run --counters exact --metrics memory -- PROGRAM";
   out.push_back(std::move(finding));
@@ -356,21 +357,21 @@ void find_slower_than_roofs(const FindingContext& context, std::vector<Finding>&
   for (const PathTotals& row : context.rows) {
     const RowBytes bytes = context.input.values.bytes(row);
     const Derived derived = context.input.values.derived(row);
-    const bool own = does_half_itself(row) && row.gpu_ns >= kMinKernelNs * row.kernels;
+    const bool own = does_half_itself(row) && row.run_ns() >= kMinKernelNs * row.kernels;
     if (!own || row.kernels == 0 || bytes.partial() || !derived.dram_peak_share || !derived.l2_bytes_per_s)
       continue;
     const auto of_products = products.find(row.path);
-    const bool computes = of_products != products.end() && of_products->second * 2 > row.gpu_ns;
+    const bool computes = of_products != products.end() && of_products->second * 2 > row.run_ns();
     if (computes && !derived.compute_peak_share) continue;
     const double roof = std::max(
         {*derived.dram_peak_share, *derived.l2_bytes_per_s / peak, derived.compute_peak_share.value_or(0)});
     if (roof > kMaxOfRoof) continue;
     SlowModules& slow = modules[context.module_text(row.path)];
-    slow.gpu_ns += row.gpu_ns;
+    slow.run_ns += row.run_ns();
     slow.kernels += row.kernels;
     slow.dram += bytes.dram();
     slow.l2 += bytes.l2;
-    slow.saved_ns += static_cast<double>(row.gpu_ns) * (1 - roof);
+    slow.saved_ns += static_cast<double>(row.run_ns()) * (1 - roof);
   }
   for (const auto& [module, slow] : heaviest(modules, [](const SlowModules& one) { return one.saved_ns; }))
     add_slower_than_roofs(context, module, slow, out);

@@ -57,8 +57,8 @@ void add_slow_copies(const FindingContext& context, const std::string& module, c
       (module.empty() ? "Copies between host and GPU use " : "copies between host and GPU with ") + what;
   if (sums.cost_known) finding.saving_ns = sums.ns;
   finding.of_ns = sums.ns;
-  finding.why = "The copies take " + context.each_text(sums.ns) + context.per() + ", at " +
-                rate_text(sums.rate()) +
+  finding.why = "Calls and copies take " + context.each_text(sums.ns) + context.per() +
+                ", the transfers run at " + rate_text(sums.rate()) +
                 (pinned.gpu_ns == 0 ? "" : "; pinned ones here reach " + rate_text(pinned.rate())) + ". " +
                 count_text(sums.pageable) + " of " + count_text(sums.copies) +
                 " use pageable memory, which the driver stages, and the host waits for each.";

@@ -2,8 +2,11 @@
 //
 // Rules about the host: launches, synchronisations and allocations.
 #include <map>
+#include <set>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/findings/capture_calls.h"
+#include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/findings/rules.h"
 
@@ -13,6 +16,7 @@ namespace {
 /// Over all iterations, including the first.
 struct LaunchSums {
   std::uint64_t gaps = 0, gap_ns = 0, kernels = 0, kernel_ns = 0, ranges = 0, iterations = 1;
+  std::uint64_t kernels_each = 0;  ///< of an analysed iteration, as `--section iterations` has them
 };
 
 bool inside_loop(const FindingContext& context, std::uint32_t path) {
@@ -33,7 +37,30 @@ LaunchSums launch_sums(const FindingContext& context) {
   }
   for (const PathTotals& row : context.rows) sums.ranges += inside_loop(context, row.path) ? row.calls : 0;
   if (context.loop.found()) sums.iterations = context.loop.all;
+  sums.kernels_each = sums.kernels / sums.iterations;
+  if (!context.loop.found()) return sums;
+  const IterationLog& log = context.facts.iteration_log;
+  std::uint64_t kernels = 0;
+  for (const std::size_t i : log.seen()) kernels += log.counts(i) ? log.rows()[i].kernels : 0;
+  sums.kernels_each = kernels / context.loop.count;
   return sums;
+}
+
+/// What `--section graphs --check` fails for.
+std::string obstacles_text(const FindingContext& context, Finding& finding) {
+  if (!context.loop.found() || loop_uses_graphs(context)) return "";
+  std::uint64_t calls = 0;
+  std::set<std::string> modules;
+  for (const auto& [call, count] : loop_calls(context)) {
+    if (call.obstacle == CaptureObstacle::none) continue;
+    calls += count;
+    modules.insert(context.module_text(call.path));
+  }
+  if (calls == 0) return "";
+  finding.evidence.push_back(evidence_count("capture_obstacles", "calls that prevent a capture", calls));
+  return " " + counted_text(calls, "call", "calls") + " of " +
+         counted_text(modules.size(), "module", "modules") + (calls == 1 ? " stands" : " stand") +
+         " in the way of a graph: `--section graphs --check`.";
 }
 
 }  // namespace
@@ -56,21 +83,22 @@ void find_launch_bound(const FindingContext& context, std::vector<Finding>& out)
   const std::uint64_t launches = of_analysed(sums.gaps);  // each gap contains one
   const std::optional<std::uint64_t> saving = context.net_ns(gross, launches);
   const double share = context.of_span(saving.value_or(gross));
-  const std::uint64_t mean_kernel = sums.kernel_ns / sums.kernels;
-  const std::uint64_t per_kernel = context.span_ns / analysed / (sums.kernels / sums.iterations + 1);
+  // Of the time in which any runs: kernels side by side are no longer than the time between launches.
+  const auto mean_kernel =
+      static_cast<std::uint64_t>(context.busy_part * static_cast<double>(sums.kernel_ns / sums.kernels));
+  const std::uint64_t per_kernel = context.span_ns / analysed / (sums.kernels_each + 1);
   if (share < kMinShare || mean_kernel >= per_kernel) return;
   const std::uint64_t ranges = sums.ranges / sums.iterations;
   Finding finding{"launch_bound", context.loop.path, of_analysed(sums.gap_ns), saving};
   finding.effect = finding.where.empty() ? "The GPU waits for the host between short kernels"
                                          : "makes the GPU wait for the host between short kernels";
   finding.why = "A kernel takes " + duration_text(mean_kernel) + ", the host " + duration_text(per_kernel) +
-                " to launch the next; " + count_text(sums.kernels / sums.iterations) + " run" +
-                context.per() + ". The GPU idles in " + count_text(sums.gaps / sums.iterations) +
-                " gaps of " + duration_text(sums.gap_ns / sums.gaps) +
-                "; the cost of recording a launch is subtracted" +
+                " to launch the next; " + count_text(sums.kernels_each) + " run" + context.per() +
+                ". The GPU idles in " + count_text(sums.gaps / sums.iterations) + " gaps of " +
+                duration_text(sums.gap_ns / sums.gaps) + "; the cost of recording a launch is subtracted" +
                 (ranges == 0 ? "." : ", that of " + count_text(ranges) + " ranges is not.");
   finding.evidence = {
-      evidence_count("kernels_per_repetition", "kernels per iteration", sums.kernels / sums.iterations),
+      evidence_count("kernels_per_repetition", "kernels per iteration", sums.kernels_each),
       evidence_ns("mean_kernel_ns", "mean kernel time", mean_kernel),
       evidence_ns("time_per_kernel_ns", "elapsed time per kernel", per_kernel),
       evidence_count("gaps_per_repetition", "gaps of 1 to 100 us per iteration", sums.gaps / sums.iterations),
@@ -79,6 +107,7 @@ void find_launch_bound(const FindingContext& context, std::vector<Finding>& out)
                      share),
       evidence_count("repetitions", "iterations", analysed)};
   context.add_cost(finding, launches);
+  finding.why += obstacles_text(context, finding);
   finding.next_step =
       "replay an iteration as a CUDA graph, or run fewer and larger kernels: fuse them, or use larger "
       "batches";

@@ -6,6 +6,8 @@
 // host_timeline.h keeps 24 bytes per range). Time in launch and copy calls is excluded: slow_copies reports
 // copies that wait. So is time in which the profiler held the thread.
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -57,6 +59,42 @@ void blame(const FindingContext& context, const LongGap& gap, std::map<std::stri
   }
 }
 
+/// What the host does in the gaps, and what to do about it.
+struct HostAdvice {
+  const char *why, *next_step, *python, *cpp;
+};
+constexpr HostAdvice kOwnCode{"The host runs its own code in that time and launches nothing.",
+                              "do this host work in other threads, one iteration ahead of the GPU: load the "
+                              "next batch, and copy it from "
+                              "pinned memory",
+                              "torch.utils.data.DataLoader(dataset, num_workers=8, pin_memory=True)", ""};
+constexpr HostAdvice kWaits{
+    "The host waits for the GPU in half of it or more, and launches only afterwards.",
+    "launch the next work before the wait, or wait for an event of what the host needs instead of all work",
+    "event.synchronize()  # of torch.cuda.Event, in place of torch.cuda.synchronize()",
+    "cudaEventSynchronize(event);  // in place of cudaDeviceSynchronize()"};
+constexpr HostAdvice kAllocates{"The host allocates or frees memory in half of it or more.",
+                                "allocate once and keep the buffers, or take them from a pool", "",
+                                "cudaMallocAsync(&buffer, bytes, stream);"};
+
+const HostAdvice& advice_for(const Idle& idle) {
+  const std::uint64_t waits = std::max(idle.sync_ns, idle.memory_ns);
+  if (2 * waits < idle.ns) return kOwnCode;
+  return idle.sync_ns == waits ? kWaits : kAllocates;
+}
+
+bool is_python(const Header& header) {
+  return std::filesystem::path(header.executable).filename().string().starts_with("python");
+}
+
+/// "1 gap", "2.35 gaps".
+std::string gaps_text(std::uint64_t gaps, std::uint64_t iterations) {
+  const double each = static_cast<double>(gaps) / static_cast<double>(iterations);
+  const double whole = std::round(each);
+  if (std::abs(each - whole) < 0.01) return counted_text(static_cast<std::uint64_t>(whole), "gap", "gaps");
+  return three_digits(each) + " gaps";
+}
+
 void report_idle(const FindingContext& context, const Idle& idle, const std::string& place,
                  std::vector<Finding>& out) {
   constexpr double kMinShare = 0.03;  // of the iterations' time
@@ -68,15 +106,11 @@ void report_idle(const FindingContext& context, const Idle& idle, const std::str
   Finding finding{"idle_in_range", place, ns, ns};
   finding.effect = place.empty() ? "The GPU is idle while the host works outside of any range"
                                  : "leaves the GPU idle while the host works";
-  finding.why =
-      "The GPU is idle for " + context.each_text(ns) + context.per() + ", in " +
-      three_digits(static_cast<double>(idle.gaps) / static_cast<double>(once ? 1 : context.loop.count)) +
-      " gaps of at least 100 us; the longest took " + duration_text(idle.longest_ns) + ". ";
-  const std::uint64_t waits = std::max(idle.sync_ns, idle.memory_ns);
-  finding.why += 2 * waits < idle.ns ? "The host runs its own code in that time and launches nothing."
-                 : idle.sync_ns == waits
-                     ? "The host waits for the GPU in half of it or more, and launches only afterwards."
-                     : "The host allocates or frees memory in half of it or more.";
+  finding.why = "The GPU is idle for " + context.each_text(ns) + context.per() + ", in " +
+                gaps_text(idle.gaps, once ? 1 : context.loop.count) +
+                " of at least 100 us; the longest took " + duration_text(idle.longest_ns) + ". ";
+  const HostAdvice& advice = advice_for(idle);
+  finding.why += advice.why;
   finding.evidence = {
       evidence_ns("idle_ns", "GPU idle time", ns),
       evidence_share("share_of_time", "share of the analysed time", share),
@@ -92,11 +126,8 @@ void report_idle(const FindingContext& context, const Idle& idle, const std::str
   finding.evidence.push_back(evidence_ns("in_sync_ns", "idle time in calls that wait", idle.sync_ns));
   finding.evidence.push_back(
       evidence_ns("in_memory_ns", "idle time in calls that allocate or free", idle.memory_ns));
-  finding.next_step =
-      "do this host work in other threads, one iteration ahead of the GPU: load the next batch, and copy "
-      "it "
-      "from pinned memory";
-  finding.code = "torch.utils.data.DataLoader(dataset, num_workers=8, pin_memory=True)";
+  finding.next_step = advice.next_step;
+  finding.code = is_python(context.input.trace.header) ? advice.python : advice.cpp;
   out.push_back(std::move(finding));
 }
 

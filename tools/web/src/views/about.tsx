@@ -69,7 +69,7 @@ function measured(trace: Trace): Fact[] {
       ["sampling interval", intervals.map(durationText).join(", ")],
     );
     for (const [key, method] of Object.entries(samples.method))
-      out.push([key.replaceAll("_", " "), method === "unmixed" ? "unmixed over iterations" : "shared by time"]);
+      out.push([key.replaceAll("_", " "), method === "unmixed" ? "fitted over iterations" : "shared by time"]);
     for (const [key, value] of Object.entries(samples.unattributed))
       out.push([`unattributed ${key.replaceAll("_", " ")}`, bytesText(value)]);
   }

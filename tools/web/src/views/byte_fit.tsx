@@ -98,7 +98,7 @@ function optionsOf(trace: Trace, theme: Theme, level: Level, latest: { current: 
         space: 80,
         values: texts(bytesText),
       },
-      { ...axis, label: "GPU time a call", labelSize: 18, size: 70, values: texts(durationText) },
+      { ...axis, label: "GPU busy a call", labelSize: 18, size: 70, values: texts(durationText) },
     ],
     series: [{}, { show: true, paths: () => null, points: { show: false } }],
     cursor: { drag: { x: false, y: false }, points: { show: false }, x: false, y: false },
@@ -132,7 +132,7 @@ function FitPlot({ trace, fit, level }: { trace: Trace; fit: ByteFit; level: Lev
         points={points}
         placeOf={placeOf}
         options={options}
-        label={`GPU time of ${points.length} modules over their bytes. ${text}`}
+        label={`GPU busy time of ${points.length} modules over their bytes. ${text}`}
         tip={(point) => (
           <>
             <b>
