@@ -106,7 +106,7 @@ struct FindingContext {
     return host_times_valid ? static_cast<std::uint64_t>(std::llround(share * loop.median_ns))
                             : ns / loop.count;
   }
-  /// "12 ms" of 24 ms in two iterations: a sum over the analysed iterations, per iteration if there are any.
+  /// of_iteration() as text; the sum itself without a loop.
   [[nodiscard]] std::string each_text(std::uint64_t ns) const;
   /// A count over `times` iterations, per iteration, rounded, at least 1; the count itself without a
   /// loop.
