@@ -59,7 +59,7 @@ ALLOWED = {
     "tools/analysis/report": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
                              "tools/analysis/sampling tools/analysis/queries tools/analysis/findings",
     "tools/analysis/ranks": "profiler/base schema tools/analysis/table tools/analysis/model tools/analysis/queries",
-    "tools/analysis/diff": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
+    "tools/analysis/diff": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table tools/analysis/model "
                            "tools/analysis/queries tools/analysis/findings",
     "tools/analysis/validate": "schema profiler/attribution tools/analysis/table tools/analysis/model "
                                "tools/analysis/queries tools/analysis/findings tools/analysis/report",

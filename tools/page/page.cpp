@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -88,7 +89,9 @@ PageData page_data(WholeTrace& trace, const PageLimits& limits) {
   counts.finish([&trace](const auto& see) { trace.each(see); });
   PageIndices indices(totals);
   PageData out;
-  out.tables = page_tables(totals, trace.values(), counts, limits, indices);
+  const std::optional<std::size_t> from = counts.summary.counted_from();
+  const TracePart* const counted = from ? trace.measured_from(*from) : nullptr;
+  out.tables = page_tables({totals, trace.values(), SectionView{}, counted}, counts, limits, indices);
   Timeline timeline(totals, counts, limits);
   trace.each([&timeline](const SelectedRows& rows) { timeline.add(rows); });
   timeline.finish();

@@ -17,8 +17,8 @@
 
 namespace rangefinder {
 
-inline constexpr Columns kPageColumns =
-    PageCounts::kColumns | Timeline::kColumns | FindingFacts::kColumns | IdleCauses::kColumns;
+inline constexpr Columns kPageColumns = PageCounts::kColumns | Timeline::kColumns | FindingFacts::kColumns |
+                                        IdleCauses::kColumns | TotalsFold::kColumns;
 
 struct PageData {
   nlohmann::ordered_json tables, timeline;

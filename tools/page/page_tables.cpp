@@ -273,10 +273,10 @@ bool any_row_has(const OrderedJson& tables, const char* metric) {
 
 }  // namespace
 
-OrderedJson page_tables(const TraceTotals& trace, const RowValues& values, PageCounts& counts,
-                        const PageLimits& limits, PageIndices& indices) {
-  const SectionView view;
-  const SectionInput input{trace, values, view};
+OrderedJson page_tables(const SectionInput& input, PageCounts& counts, const PageLimits& limits,
+                        PageIndices& indices) {
+  const TraceTotals& trace = input.trace;
+  const RowValues& values = input.values;
   OrderedJson omitted = OrderedJson::object();
   OrderedJson out = head(trace, values);
   add_modules(out, trace, values, limits, indices, omitted);

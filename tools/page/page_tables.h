@@ -8,16 +8,15 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tools/analysis/queries/row_values.h"
+#include "tools/analysis/queries/section.h"
 #include "tools/page/page_counts.h"
 #include "tools/page/page_indices.h"
 
 namespace rangefinder {
 
-/// Also fills `indices`.
-[[nodiscard]] nlohmann::ordered_json page_tables(const TraceTotals& trace, const RowValues& values,
-                                                 PageCounts& counts, const PageLimits& limits,
-                                                 PageIndices& indices);
+/// `input`: as of a section; its view is not used. Also fills `indices`.
+[[nodiscard]] nlohmann::ordered_json page_tables(const SectionInput& input, PageCounts& counts,
+                                                 const PageLimits& limits, PageIndices& indices);
 
 /// The named metrics that a row of `traces`, an array of page_tables(), has: rows hold only names and values.
 [[nodiscard]] nlohmann::ordered_json named_metrics_json(const nlohmann::ordered_json& traces);

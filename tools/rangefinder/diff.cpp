@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,9 +37,9 @@ using OrderedJson = nlohmann::ordered_json;
 struct DiffVerb {
   std::vector<std::string> places;
   std::vector<std::string> kernels;
-  std::string iteration_range, iterations, fail_over, save, least = "2%";
+  std::string iteration_range, iterations, fail_over, save, least = "2%", min_change;
   std::uint64_t top = 0;
-  bool all = false, wide = false, json = false, csv = false, markdown = false;
+  bool allow_unchecked = false, all = false, wide = false, json = false, csv = false, markdown = false;
   ReadOptions reading;
 };
 
@@ -90,12 +91,6 @@ std::string side_text(const char* name, const IterationSeries& series) {
          printable(series.iteration_path) + ", in " + counted_text(series.batches, "batch", "batches") + "\n";
 }
 
-std::string lines_of(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& text : texts) out += text + "\n";
-  return out;
-}
-
 std::string explanation(const DiffOptions& options) {
   return "Values are per iteration. Wall time: until its GPU work is done; GPU idle: its part without a "
          "kernel.\n"
@@ -105,20 +100,46 @@ std::string explanation(const DiffOptions& options) {
          percent_text(options.least) +
          " that is significant (Yuen's t-test over batches, Holm's correction, " +
          percent_text(options.alpha) +
-         ").\nunclear: a change of 10 % or more that is not. untested: fewer than four batches, or no "
+         ").\nunclear: a change of 10 % or more that is not. untested: fewer than five iterations, or no "
          "test.\n";
 }
 
-std::string failures(const std::vector<const Change*>& failed, const TraceDiff& diff,
-                     const std::string& limits) {
-  std::string out;
-  const Verdict wall = diff.iterations.empty() ? Verdict::untested : diff.iterations.front().verdict;
-  if (wall == Verdict::untested) out = "Too few iterations to test: --fail-over could not check them.\n";
-  if (wall == Verdict::unclear) out = "Iterations spread too much: --fail-over could not check them.\n";
-  if (failed.empty()) return out + "Nothing is worse by more than " + limits + ".\n";
-  const std::string& path = failed.front()->key;
-  return out + counted_text(failed.size(), "row is", "rows are") + " worse by more than " + limits +
-         "; the first: " + (path.empty() ? "the iteration" : printable(path)) + "\n";
+/// What --fail-over found.
+struct FailCheck {
+  std::vector<const Change*> failed;
+  std::string unchecked;  ///< why; empty: everything was checked
+
+  FailCheck(const FailLimits& limits, const TraceDiff& diff)
+      : failed(limits.failed(diff)), unchecked(limits.unchecked(diff)) {}
+
+  [[nodiscard]] std::string text(const std::string& limits) const {
+    std::string out;
+    if (!unchecked.empty()) out = unchecked + ": --fail-over could not check the limits.\n";
+    if (failed.empty()) return unchecked.empty() ? "Nothing is worse by more than " + limits + ".\n" : out;
+    const std::string& path = failed.front()->key;
+    return out + counted_text(failed.size(), "row is", "rows are") + " worse by more than " + limits +
+           "; the first: " + (path.empty() ? "the iteration" : printable(path)) + "\n";
+  }
+
+  [[nodiscard]] int exit_code(bool allow_unchecked) const {
+    if (!failed.empty()) return kExitCheckFailed;
+    return unchecked.empty() || allow_unchecked ? kExitOk : kExitUnchecked;
+  }
+};
+
+/// "20us" or "1%"; empty: the default.
+void set_min_change(DiffOptions& options, const std::string& text) {
+  if (text.empty()) return;
+  const auto is_time = [&text](std::string_view unit) { return text.ends_with(unit); };
+  const bool time = is_time("ns") || is_time("us") || is_time("ms");
+  if (!time) {
+    options.min_ns = 0;
+    options.min_share = parse_share("--min-change", text);
+    return;
+  }
+  const double factor = is_time("ms") ? 1e6 : is_time("us") ? 1e3 : 1;
+  options.min_share = 0;
+  options.min_ns = factor * parse_share("--min-change", text.substr(0, text.size() - 2));
 }
 
 void print_tables(const std::vector<Table>& tables, const DiffVerb& verb) {
@@ -134,10 +155,10 @@ void print_tables(const std::vector<Table>& tables, const DiffVerb& verb) {
 
 void print_text(const DiffAnswer& answer, const std::vector<Table>& tables, const DiffVerb& verb) {
   const std::string ratios = answer.ratios.text();
+  const std::string set_ups = answer.set_ups();
   std::cout << answer.verdict.text << "\n"
-            << (ratios.empty() ? "" : ratios + "\n") << lines_of(answer.differences) << "\n"
+            << (set_ups.empty() ? "" : set_ups + "\n") << (ratios.empty() ? "" : ratios + "\n") << "\n"
             << side_text("A", answer.a) << side_text("B", answer.b);
-  for (const std::string& text : answer.notes) std::cout << wrapped_text(text, line_width(STDOUT_FILENO));
   print_tables(tables, verb);
   std::cout << "\n" << explanation(answer.options);
 }
@@ -146,31 +167,33 @@ int diff_traces(const DiffVerb& verb) {
   const FailLimits limits = FailLimits::parse(verb.fail_over);
   DiffOptions options;
   options.least = parse_share("--least", verb.least);
+  set_min_change(options, verb.min_change);
   const DiffAnswer answer(side(verb.places[0], verb), side(verb.places[1], verb), options);
   std::vector<Table> tables = diff_tables(answer.diff, verb.all);
   for (std::size_t i = 1; i < tables.size(); ++i) keep_first(tables[i], verb.top);
-  const std::vector<const Change*> failed = limits.failed(answer.diff);
-  const std::string outcome = verb.fail_over.empty() ? "" : failures(failed, answer.diff, verb.fail_over);
+  const FailCheck check(limits, answer.diff);
+  const std::string outcome = verb.fail_over.empty() ? "" : check.text(verb.fail_over);
   if (verb.json) {
     OrderedJson out = answer.json(tables);
-    if (!verb.fail_over.empty()) out["failed"] = !failed.empty();
+    if (!verb.fail_over.empty()) out["failed"] = !check.failed.empty();
+    if (!check.unchecked.empty()) out["unchecked"] = check.unchecked;
     std::cout << dump_json(out) << "\n";
   } else if (verb.csv) {
     std::cout << render_csv(tables[1]);
   } else if (verb.markdown) {
-    std::cout << answer.markdown(std::move(tables)) << (outcome.empty() ? "" : "\n" + outcome);
+    std::cout << answer.markdown(std::move(tables), check.failed) << (outcome.empty() ? "" : "\n" + outcome);
   } else {
     print_text(answer, tables, verb);
     std::cout << outcome;
   }
-  return failed.empty() ? kExitOk : kExitCheckFailed;
+  return check.exit_code(verb.allow_unchecked);
 }
 
 int diff_kernels(const DiffVerb& verb) {
   const std::vector<Table> tables{
       compare_kernels(one_trace(verb.places[0]), verb.kernels[0], verb.kernels[1], verb.reading.limits())};
   if (verb.json) {
-    OrderedJson out{{"schema", "rangefinder.diff"}, {"version", "1.0"}};
+    OrderedJson out{{"schema", "rangefinder.diff"}, {"version", "1.1"}};
     out[tables[0].name] = render_rows(tables[0]);
     std::cout << dump_json(out) << "\n";
   } else {
@@ -232,6 +255,13 @@ void add_diff(CommandLine& line, Action& action) {
               "Exit with code 1 if an iteration or a module got worse by more than this share, as in 5%, or "
               "iteration=3%,module=10%,dram=5%")
       .type_name("LIMITS");
+  command.flag("--allow-unchecked", verb->allow_unchecked,
+               "Exit with code 0, not 4, if --fail-over cannot check a limit");
+  command
+      .option("--min-change", verb->min_change,
+              "Ignore changes of modules, kernels and calls below this time or share of the iteration, as in "
+              "20us or 1% [the larger of 10us and 0.5%]")
+      .type_name("TIME|SHARE");
   command.group("Output");
   command
       .option(

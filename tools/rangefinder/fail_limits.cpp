@@ -6,13 +6,20 @@
 #include <cmath>
 #include <string_view>
 
-#include "tools/command_line/command_line.h"
+#include "tools/rangefinder/verb.h"
 
 namespace rangefinder {
 namespace {
 
 bool is_beyond(const Change& change, const std::optional<double>& limit) {
   return limit && change.relative().value_or(HUGE_VAL) > *limit;
+}
+
+/// Whether a side lacks the DRAM bytes of all modules.
+bool lacks_dram(const TraceDiff& diff) {
+  return std::none_of(diff.modules.begin(), diff.modules.end(), [](const Change& change) {
+    return change.quantity == Quantity::dram_bytes && change.a && change.b;
+  });
 }
 
 }  // namespace
@@ -54,14 +61,26 @@ FailLimits FailLimits::parse(const std::string& text) {
 std::vector<const Change*> FailLimits::failed(const TraceDiff& diff) const {
   std::vector<const Change*> out;
   for (const Change& change : diff.iterations) {
-    const bool is_worse = change.quantity == Quantity::wall_ns && change.verdict == Verdict::worse;
-    if (is_worse && is_beyond(change, iteration)) out.push_back(&change);
+    if (change.verdict == Verdict::worse && is_beyond(change, iteration)) out.push_back(&change);
+    break;  // the first decides
   }
   for (const Change* const change : diff.worse_than(0)) {
     const bool of_dram = change->quantity == Quantity::dram_bytes && is_beyond(*change, dram);
     if (is_beyond(*change, module) || of_dram) out.push_back(change);
   }
   return out;
+}
+
+std::string FailLimits::unchecked(const TraceDiff& diff) const {
+  if (!iteration && !module && !dram) return "";
+  if (diff.basis == Basis::none) return "The programs differ";
+  if (diff.basis == Basis::bytes && (iteration || module)) return "The counters' modes differ, so times do";
+  if (!diff.enough) return "Too few iterations to test";
+  if (dram && lacks_dram(diff)) return "No module has DRAM bytes on both sides";
+  const Verdict of_iteration = diff.iterations.empty() ? Verdict::untested : diff.iterations.front().verdict;
+  if (iteration && of_iteration == Verdict::unclear) return "Iterations spread too much";
+  if (iteration && of_iteration == Verdict::untested) return "Too few iterations to test";
+  return "";
 }
 
 }  // namespace rangefinder

@@ -5,8 +5,10 @@
 //   "5%"                          iteration=5%,module=5%
 //   "iteration=3%,dram=10%"       only these
 //
-// A row fails if it is worse by more than its limit, and significantly so. `module` is about every row of the
-// modules, bytes included; `dram` about their DRAM bytes.
+// A limit that cannot be checked (too few iterations, too large a spread, counters of different modes) is no
+// limit that holds: `diff` ends with exit code 4. A row fails if it is worse by more than its limit, and
+// significantly so. `module` is about every row of the modules, bytes included; `dram` about their DRAM
+// bytes.
 #pragma once
 
 #include <optional>
@@ -27,6 +29,8 @@ struct FailLimits {
   [[nodiscard]] static FailLimits parse(const std::string& text);
   /// Rows beyond their limit: the iteration first.
   [[nodiscard]] std::vector<const Change*> failed(const TraceDiff& diff) const;
+  /// Why a limit could not be checked, without a full stop; empty: all were.
+  [[nodiscard]] std::string unchecked(const TraceDiff& diff) const;
 };
 
 }  // namespace rangefinder

@@ -17,7 +17,9 @@ constexpr const char* kFooter =
     "  rangefinder doctor                          can this machine trace?\n"
     "  rangefinder run -- ./app --its options      trace a program\n"
     "  rangefinder report rangefinder-4711         show the trace\n"
-    "\nExit codes: 0 ok, 1 a check failed, 2 wrong use or nothing selected, 3 something is missing.\n"
+    "\nExit codes: 0 ok, 1 a check failed, 2 wrong use or nothing selected, 3 something is missing, 4 a "
+    "check\n"
+    "could not be made. "
     "`run` returns the program's exit code.\n";
 
 void add_verbs(rangefinder::CommandLine& line, rangefinder::Action& action,

@@ -73,7 +73,7 @@ struct Loaded {
     return {options.selection,
             options.json,
             options.view.total,
-            whole && !options.json && !options.csv,
+            whole && !options.csv,
             of_several ? CommunicationLog::kColumns : Columns(),
             options.limits};
   }

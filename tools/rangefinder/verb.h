@@ -20,7 +20,8 @@ class CommandLine;
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitCheckFailed = 1;  ///< invalid trace; a check or limit does not hold
 inline constexpr int kExitWrongUse = 2;
-inline constexpr int kExitMissing = 3;  ///< file, GPU, permission
+inline constexpr int kExitMissing = 3;    ///< file, GPU, permission
+inline constexpr int kExitUnchecked = 4;  ///< a check was asked for that cannot be made
 
 class WrongUse : public std::runtime_error {
  public:

@@ -20,7 +20,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "rangefinder.baseline";
-constexpr const char* kVersion = "1.0";
+constexpr const char* kVersion = "1.1";
 constexpr std::string_view kMajor = "1.";
 
 OrderedJson json_of(const Moments& moments) {
@@ -56,6 +56,15 @@ Spreads spreads_of(const OrderedJson& row) {
     const auto at = row.find(quantity_key(static_cast<Quantity>(q)));
     if (at != row.end()) out[q] = moments_of(*at);
   }
+  return out;
+}
+
+/// Empty in a file of version 1.0.
+MetricValues metrics_of(const OrderedJson& row) {
+  MetricValues out;
+  const auto metrics = row.find("metrics");
+  if (metrics == row.end()) return out;
+  for (const auto& [name, value] : metrics->items()) out[name] = finite(value);
   return out;
 }
 
@@ -98,6 +107,7 @@ OrderedJson modules_json(const IterationSeries& series) {
     OrderedJson& row = rows.at(of.order - 1);
     row = {{"path", path}, {"name", of.name}, {"depth", of.depth}};
     add_spreads(row, of.spreads);
+    if (!of.metrics.empty()) row["metrics"] = of.metrics;
     const auto sampled = series.sampled.find(path);
     if (sampled == series.sampled.end()) continue;
     const SampledSeries& bytes = sampled->second;
@@ -122,7 +132,7 @@ void read_modules(IterationSeries& out, const OrderedJson& rows) {
     const auto path = row.at("path").get<std::string>();
     PathSeries& series = out.paths[path];
     series = {row.at("name").get<std::string>(), static_cast<std::uint32_t>(count(row.at("depth"))),
-              out.paths.size(), spreads_of(row)};
+              out.paths.size(), spreads_of(row), metrics_of(row)};
     const auto sampled = row.find("sampled");
     if (sampled == row.end()) continue;
     out.sampled[path] = {finite(sampled->at(0)), finite(sampled->at(1)), finite(sampled->at(2)),
@@ -136,6 +146,7 @@ IterationSeries series_of(const OrderedJson& whole) {
   whole.at("trace").get_to(out.title);
   out.header = header_of(whole.at("program"));
   whole.at("gpus").get_to(out.gpus);
+  out.clocks = whole.value("clocks", out.clocks);
   whole.at("counters").get_to(out.counters);
   whole.at("iteration_path").get_to(out.iteration_path);
   out.iterations = count(whole.at("iterations"));
@@ -148,7 +159,8 @@ IterationSeries series_of(const OrderedJson& whole) {
   }
   read_modules(out, whole.at("modules"));
   for (const OrderedJson& row : whole.at("kernels")) {
-    out.kernels[row.at("name").get<std::string>()] = {spreads_of(row), row.at("where").get<std::string>()};
+    out.kernels[row.at("name").get<std::string>()] = {spreads_of(row), row.at("where").get<std::string>(),
+                                                      metrics_of(row)};
   }
   for (const OrderedJson& row : whole.at("calls")) {
     out.calls[row.at("path").get<std::string>()] = {count(row.at("calls")), moments_of(row.at("gpu_ns")),
@@ -169,12 +181,14 @@ std::string baseline_text(const IterationSeries& series) {
   for (const auto& [name, of] : series.kernels) {
     OrderedJson& row = kernels.emplace_back(OrderedJson{{"name", name}, {"where", of.where}});
     add_spreads(row, of.spreads);
+    if (!of.metrics.empty()) row["metrics"] = of.metrics;
   }
   const OrderedJson out{{"schema", kSchema},
                         {"version", kVersion},
                         {"trace", series.title},
                         {"program", header_json(series.header)},
                         {"gpus", series.gpus},
+                        {"clocks", series.clocks},
                         {"counters", series.counters},
                         {"iteration_path", series.iteration_path},
                         {"iterations", series.iterations},

@@ -19,8 +19,6 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t kMarkdownRows = 20;
-
 OrderedJson side_json(const IterationSeries& series) {
   return {{"trace", series.title},
           {"iteration_path", series.iteration_path},
@@ -36,13 +34,6 @@ void narrow(Table& table) {
   for (TableColumn& column : table.columns)
     column.in.markdown = std::find(kKeys.begin(), kKeys.end(), column.key) != kKeys.end();
   keep_columns(table, &Outputs::markdown);
-}
-
-Table differences_table(const std::vector<std::string>& differences) {
-  Table out;
-  out.columns = {{"difference", "Differences between the runs", Unit::text}};
-  for (const std::string& text : differences) out.add({Cell(CellValue(text))});
-  return out;
 }
 
 constexpr double kMinOfParent = 0.5;
@@ -121,29 +112,66 @@ std::string signed_percent(double part) {
   return (part > 0 ? "+" : "") + percent_text(part);
 }
 
-DiffVerdict of_iterations(const TraceDiff& diff, const Change& wall, const IterationSeries& a,
+DiffVerdict of_iterations(const TraceDiff& diff, const Change& row, const IterationSeries& a,
                           const IterationSeries& b, double least) {
-  const std::string before = value_text(*wall.a, wall.quantity), after = value_text(*wall.b, wall.quantity);
-  const double relative = wall.relative().value_or(0);
+  const bool wall = row.quantity == Quantity::wall_ns;
+  const std::string what = wall ? "an iteration takes " : "the kernels of an iteration take ";
+  const std::string before = value_text(*row.a, row.quantity), after = value_text(*row.b, row.quantity);
+  const double relative = row.relative().value_or(0);
   const std::string change = signed_percent(relative);
-  if (wall.verdict == Verdict::worse || wall.verdict == Verdict::better) {
-    const bool slower = wall.verdict == Verdict::worse;
-    return {slower ? "slower" : "faster",
-            (slower ? "Slower: an iteration takes " : "Faster: an iteration takes ") + after +
-                " instead of " + before + " (" + change + ")." + largest_text(diff, wall.verdict)};
+  if (row.verdict == Verdict::worse || row.verdict == Verdict::better) {
+    const bool slower = row.verdict == Verdict::worse;
+    return {slower ? "slower" : "faster", (slower ? "Slower: " : "Faster: ") + what + after + " instead of " +
+                                              before + " (" + change + ")." +
+                                              largest_text(diff, row.verdict)};
   }
-  std::string both = "an iteration takes " + before + " and " + after + " (" + change;
+  std::string both = what + before + " and " + after + " (" + change;
   const std::string counts =
-      "; " + count_text(a.iterations) + " and " + count_text(b.iterations) + " iterations)";
-  const std::string largest = largest_text(diff, wall.verdict);
-  if (wall.verdict == Verdict::same && std::abs(relative) < least)
+      "; " + count_text(a.iterations) + " and " + count_text(b.iterations) + " iterations";
+  const std::string largest = largest_text(diff, row.verdict);
+  if (row.verdict == Verdict::same && std::abs(relative) < least)
     return {"same", "No change: " + both + ")." + largest};
-  if (wall.test) both += ", ± " + percent_text(wall.test->half_interval / *wall.a);
-  if (wall.verdict == Verdict::same)
-    return {"same", "No significant change: " + both + counts + "." + largest};
-  if (wall.verdict == Verdict::unclear)
-    return {"unclear", "Unclear, the spread is too large: " + both + counts + "." + largest};
-  return {"too_few", "Too few iterations to test: " + both + counts + "." + largest};
+  if (row.test) both += ", ± " + percent_text(row.test->half_interval / *row.a);
+  if (row.verdict == Verdict::same)
+    return {"same", "No significant change: " + both + counts + ")." + largest};
+  if (row.verdict == Verdict::unclear)
+    return {"unclear", "Unclear, the spread is too large: " + both + counts + ")." + largest};
+  return {"too_few", "Too few iterations to test: " + both + counts + ", " + count_text(kMinForVerdict) +
+                         " a side are needed)."};
+}
+
+/// Of one kind of bytes: "DRAM 4 modules more, 1 less"; empty: no row has a test.
+std::string bytes_of_modules(const TraceDiff& diff, Quantity quantity, const char* name) {
+  std::uint64_t tested = 0, more = 0, less = 0;
+  for (const Change& change : diff.modules) {
+    if (change.quantity != quantity || change.verdict == Verdict::untested) continue;
+    if (change.a && change.b) ++tested;
+    more += change.verdict == Verdict::worse ? 1 : 0;
+    less += change.verdict == Verdict::better ? 1 : 0;
+  }
+  if (tested == 0) return "";
+  return std::string(name) + " bytes of " + counted_text(tested, "module", "modules") + ": " +
+         count_text(more) + " more, " + count_text(less) + " less.";
+}
+
+DiffVerdict of_other_counters(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b) {
+  std::string text =
+      "No verdict on time: A has counters " + a.counters + ", B " + b.counters +
+      (a.counters == "exact" || b.counters == "exact" ? ", and exact counters run launches one at a time."
+                                                      : ", which changes the times.");
+  const std::string dram = bytes_of_modules(diff, Quantity::dram_bytes, "DRAM"),
+                    l2 = bytes_of_modules(diff, Quantity::l2_bytes, "L2");
+  for (const std::string& bytes : {dram, l2}) text += bytes.empty() ? "" : " " + bytes;
+  if (dram.empty() && l2.empty()) {
+    text += diff.enough ? " No module has bytes on both sides." : " Too few iterations to compare bytes.";
+  }
+  return {"other_counters", text};
+}
+
+DiffVerdict of_other_program(const IterationSeries& a, const IterationSeries& b) {
+  return {"other_program", "No verdict: the programs differ, " + printable(program_name(a.header)) + " and " +
+                               printable(program_name(b.header)) +
+                               ", and have less than half of their GPU time in common modules or kernels."};
 }
 
 DiffVerdict of_modules(const TraceDiff& diff) {
@@ -182,6 +210,10 @@ std::string monitor_mode(const Header& header) {
   return duration_text(header.monitor_window_ns) + " in " + duration_text(header.monitor_period_ns);
 }
 
+std::string clock_texts(const IterationSeries& series) {
+  return joined({series.clocks.begin(), series.clocks.end()}, "; ");
+}
+
 /// GPU time of the kernels of an iteration. 0: no kernel has times.
 double kernels_ns(const IterationSeries& series) {
   double out = 0;
@@ -196,25 +228,28 @@ std::optional<double> ratio(double a, double b) {
 
 /// Unknown without iterations on both sides. A kernel that has another name in B counts like any other.
 DiffRatios ratios_of(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b) {
-  if (diff.iterations.empty()) return {};
+  if (diff.iterations.empty() || diff.basis == Basis::bytes || diff.basis == Basis::none) return {};
   const Change& wall = diff.iterations.front();
-  return {ratio(kernels_ns(a), kernels_ns(b)), ratio(wall.a.value_or(0), wall.b.value_or(0))};
+  return {ratio(kernels_ns(a), kernels_ns(b)),
+          wall.quantity == Quantity::wall_ns ? ratio(wall.a.value_or(0), wall.b.value_or(0)) : std::nullopt};
 }
 
-/// A line for each: program, arguments, GPU, driver, counters, monitor mode, iterations, if they differ:
-/// "Different GPUs: NVIDIA H100 and NVIDIA H200".
+constexpr std::string_view kDifferent = "Different ";
+
+/// A line for each that differs. What decides about speed comes first.
 std::vector<std::string> differences_of(const IterationSeries& a, const IterationSeries& b) {
   std::vector<std::string> out;
   const auto compare = [&out](const char* what, const std::string& of_a, const std::string& of_b) {
     if (of_a == of_b) return;
-    out.push_back(std::string("Different ") + what + ": " + printable(of_a) + " and " + printable(of_b));
+    out.push_back(std::string(kDifferent) + what + ": " + printable(of_a) + " and " + printable(of_b));
   };
   const auto iterations = [](const IterationSeries& series) {
     return series.iteration_path.empty() ? std::string("none") : series.iteration_path;
   };
+  compare("GPUs", gpu_names(a), gpu_names(b));
+  if (!a.clocks.empty() && !b.clocks.empty()) compare("clocks", clock_texts(a), clock_texts(b));
   compare("programs", file_name(a.header.executable), file_name(b.header.executable));
   compare("arguments", arguments(a.header), arguments(b.header));
-  compare("GPUs", gpu_names(a), gpu_names(b));
   compare("drivers", a.header.driver_release, b.header.driver_release);
   compare("counters", a.counters, b.counters);
   compare("monitor modes", monitor_mode(a.header), monitor_mode(b.header));
@@ -222,18 +257,12 @@ std::vector<std::string> differences_of(const IterationSeries& a, const Iteratio
   return out;
 }
 
-/// Exact counters serialise launches, which changes their durations.
-std::vector<std::string> notes_of(const IterationSeries& a, const IterationSeries& b) {
-  if ((a.counters == "exact") == (b.counters == "exact")) return {};
-  return {
-      "Only one side was measured with exact counters, which serialise launches. Kernels that overlap, or "
-      "start before the previous one ends, differ for that reason alone."};
-}
-
 /// The wall time of an iteration decides. Without iterations on both sides the line is about modules. The
 /// largest change is GPU idle or a module, the deepest one that has at least half of its parent's change.
 DiffVerdict verdict_of(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b,
                        double least) {
+  if (diff.basis == Basis::none) return of_other_program(a, b);
+  if (diff.basis == Basis::bytes) return of_other_counters(diff, a, b);
   if (diff.iterations.empty()) return of_modules(diff);
   return of_iterations(diff, diff.iterations.front(), a, b, least);
 }
@@ -257,14 +286,19 @@ DiffAnswer::DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOpt
       diff(compare(a, b, options)),
       verdict(verdict_of(diff, a, b, options.least)),
       ratios(ratios_of(diff, a, b)),
-      differences(differences_of(a, b)),
-      notes(notes_of(a, b)) {}
+      differences(differences_of(a, b)) {}
+
+std::string DiffAnswer::set_ups() const {
+  std::string out;
+  for (const std::string& text : differences)
+    out += (out.empty() ? "Set-ups differ: " : "; ") + text.substr(kDifferent.size());
+  return out;
+}
 
 OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {
   OrderedJson out{
-      {"schema", "rangefinder.diff"}, {"version", "1.0"}, {"a", side_json(a)}, {"b", side_json(b)}};
+      {"schema", "rangefinder.diff"}, {"version", "1.1"}, {"a", side_json(a)}, {"b", side_json(b)}};
   out["differences"] = differences;
-  if (!notes.empty()) out["notes"] = notes;
   out["verdict"] = {{"result", verdict.result}, {"text", verdict.text}};
   if (const std::string text = ratios.text(); !text.empty()) {
     if (ratios.kernels) out["ratios"]["kernels"] = *ratios.kernels;
@@ -275,23 +309,16 @@ OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {
   return out;
 }
 
-std::string DiffAnswer::markdown(std::vector<Table> tables) const {
-  std::string out;
+std::string DiffAnswer::markdown(std::vector<Table> tables, const std::vector<const Change*>& failed) const {
+  std::string out = "**" + printable(verdict.text) + "**\n\n";
+  if (const std::string text = set_ups(); !text.empty()) out += printable(text) + "\n\n";
   for (Table& table : tables) {
     if (table.name == "kernels") continue;
+    if (table.name == "modules") table = modules_for_comment(diff, failed);
     narrow(table);
-    // A table's title is bold, and its text escaped.
-    if (out.empty()) {
-      table.title = verdict.text;
-    } else if (const std::size_t rows = table.rows.size(); rows > kMarkdownRows) {
-      table.title += ": the first " + count_text(kMarkdownRows) + " of " + count_text(rows) + " rows";
-      keep_first(table, kMarkdownRows);
-    }
     out += render_markdown(table, false) + "\n";
   }
   if (const std::string text = ratios.text(); !text.empty()) out += text + "\n\n";
-  for (const std::string& text : notes) out += text + "\n\n";
-  if (!differences.empty()) out += render_markdown(differences_table(differences), false) + "\n";
   return out + "A: " + counted_text(a.iterations, "iteration", "iterations") +
          ", B: " + count_text(b.iterations) + ". ±: half the 95 % confidence interval of the change.\n";
 }

@@ -17,8 +17,10 @@ namespace rangefinder {
 
 /// "Slower: an iteration takes 48.0 ms instead of 6.00 ms (+700.4 %). Largest change: …"
 struct DiffVerdict {
-  std::string result;  ///< "slower", "faster", "same", "unclear", "too_few" (iterations), "no_iterations"
-  std::string text;    ///< one line, without the line feed
+  /// "slower", "faster", "same", "unclear", "too_few" (iterations), "no_iterations", "other_counters",
+  /// "other_program"
+  std::string result;
+  std::string text;  ///< one line, without the line feed
 };
 
 /// How many times as fast B is; above 1: faster.
@@ -35,16 +37,18 @@ struct DiffAnswer {
   TraceDiff diff;
   DiffVerdict verdict;
   DiffRatios ratios;
-  std::vector<std::string> differences;
-  /// What else makes the sides differ than the program: counters that serialise launches, of one side only.
-  std::vector<std::string> notes;
+  std::vector<std::string> differences;  ///< "Different GPUs: NVIDIA H100 and NVIDIA H200"
 
   DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOptions& how);
 
   /// The verdict first, then what is compared, then the tables.
   [[nodiscard]] nlohmann::ordered_json json(const std::vector<Table>& tables) const;
-  /// For a comment on a pull request: the verdict, the iteration, modules that changed, differences.
-  [[nodiscard]] std::string markdown(std::vector<Table> tables) const;
+  /// "Set-ups differ: GPUs NVIDIA H100 and NVIDIA H200; …"; empty: they do not.
+  [[nodiscard]] std::string set_ups() const;
+  /// For a comment on a pull request: the verdict, how the set-ups differ, the iteration, modules that
+  /// changed, those of `failed` first. `tables`: of diff_tables().
+  [[nodiscard]] std::string markdown(std::vector<Table> tables,
+                                     const std::vector<const Change*>& failed) const;
 };
 
 }  // namespace rangefinder

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
+#include "profiler/base/number_text.h"
+#include "profiler/metrics/named_metrics.h"
 #include "tools/analysis/diff/trace_diff.h"
+#include "tools/analysis/model/iteration_names.h"
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/table/table_render.h"
@@ -159,6 +164,71 @@ Table iteration_table(const std::vector<Change>& changes) {
   return out;
 }
 
+/// Without rows that did not change, unless `all`.
+Table metrics_table(const std::vector<MetricChange>& changes, bool all) {
+  Table out;
+  out.name = "metrics";
+  out.title = "Metrics";
+  out.cut = CutSide::front;
+  out.columns = {{"path", "module or kernel", Unit::text},
+                 {"kind", "kind", Unit::text, 20},
+                 {"metric", "metric", Unit::text},
+                 {"a", "A", Unit::number},
+                 {"b", "B", Unit::number},
+                 {"relative", "change", Unit::share, kAlwaysShown, "B - A over A"},
+                 {"verdict", "verdict", Unit::text}};
+  const auto value = [](const MetricChange& change, double of) {
+    const std::string unit = change.metric->unit;
+    const std::string text =
+        cell_text(Cell(CellValue(of)), unit == "%" ? Unit::percent : Unit::number, false);
+    return Cell(CellValue(of), unit == "%" || unit.empty() ? text : text + " " + unit);
+  };
+  for (const MetricChange& change : changes) {
+    if (change.verdict == Verdict::same && !all) continue;
+    const bool neither = change.verdict == Verdict::unclear;
+    const std::string shown = change.of_kernel ? short_kernel_name(change.key) : change.key;
+    out.add({Cell(CellValue(change.key), shown), Cell(change.of_kernel ? "kernel" : "module"),
+             Cell(CellValue(std::string(change.metric->name)), change.metric->title), value(change, change.a),
+             value(change, change.b),
+             percent_cell(change.a == 0 ? std::nullopt : std::optional((change.b - change.a) / change.a)),
+             Cell(neither ? (change.b > change.a ? "higher" : "lower") : verdict_name(change.verdict))});
+  }
+  return out;
+}
+
+/// Modules that differ in a number, and changed alike in one quantity.
+struct AlikeChanges {
+  Change sum;
+  std::size_t count = 0;
+  bool fails = false;
+  double half = 0;  ///< of the interval of the sum
+
+  void add(const Change& change) {
+    if (count++ == 0) {
+      sum = change;
+    } else {
+      if (sum.a && change.a) *sum.a += *change.a;
+      if (sum.b && change.b) *sum.b += *change.b;
+    }
+    half = root_sum_square(half, change.bound ? *change.bound : change.test ? change.test->half_interval : 0);
+  }
+};
+
+std::vector<AlikeChanges> alike(const TraceDiff& diff, const std::vector<const Change*>& failed) {
+  using Key = std::tuple<std::string, Quantity, Verdict, bool>;
+  std::map<Key, std::size_t> positions;
+  std::vector<AlikeChanges> out;
+  for (const Change& change : diff.modules) {
+    if (!change.is_changed()) continue;
+    const bool fails = std::find(failed.begin(), failed.end(), &change) != failed.end();
+    const Key key{numbers_folded(change.key), change.quantity, change.verdict, fails};
+    const auto [at, fresh] = positions.try_emplace(key, out.size());
+    if (fresh) out.emplace_back().fails = fails;
+    out[at->second].add(change);
+  }
+  return out;
+}
+
 }  // namespace
 
 const char* quantity_key(Quantity quantity) noexcept {
@@ -186,11 +256,43 @@ const char* iteration_verdict_name(const Change& change) noexcept {
                                                                            : verdict_name(change.verdict);
 }
 
+Table modules_for_comment(const TraceDiff& diff, const std::vector<const Change*>& failed) {
+  constexpr std::size_t kRows = 20;
+  std::vector<AlikeChanges> rows = alike(diff, failed);
+  const auto rank = [](const AlikeChanges& row) {
+    return row.fails ? 0 : row.sum.verdict == Verdict::worse ? 1 : 2;
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&rank](const AlikeChanges& x, const AlikeChanges& y) {
+    if (rank(x) != rank(y)) return rank(x) < rank(y);
+    return weight(x.sum) > weight(y.sum);
+  });
+  const auto fails = static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const AlikeChanges& row) { return row.fails; }));
+  const std::size_t shown = std::min(rows.size(), std::max(kRows, fails));
+  Table out = changes_table("modules", "Modules, what got worse first", {}, false);
+  if (shown < rows.size()) out.title += ": " + count_text(shown) + " of " + count_text(rows.size()) + " rows";
+  for (std::size_t i = 0; i < shown; ++i) {
+    AlikeChanges& row = rows[i];
+    std::string name = row.sum.key;
+    if (row.count > 1) {
+      name = numbers_folded(name) + " (" + count_text(row.count) + ")";
+      row.sum.test.reset();
+      row.sum.bound = row.half > 0 ? std::optional(row.half) : std::nullopt;
+    }
+    std::vector<Cell> cells{Cell(CellValue(row.sum.key), name)};
+    add_values(cells, row.sum, row.fails ? "worse, over the limit" : verdict_name(row.sum.verdict));
+    out.add(std::move(cells));
+  }
+  return out;
+}
+
 std::vector<Table> diff_tables(const TraceDiff& diff, bool all) {
   std::vector<Change> modules = diff.modules;
   if (!all) heaviest_first(modules);
   std::vector<Table> out{iteration_table(diff.iterations), changes_table("modules", "Modules", modules, all),
                          changes_table("kernels", "Kernels", diff.kernels, all)};
+  Table metrics = metrics_table(diff.metrics, all);
+  if (!metrics.rows.empty()) out.push_back(std::move(metrics));
   Table calls = changes_table("calls", "Outside of iterations: per call", diff.calls, all);
   if (!calls.rows.empty()) out.push_back(std::move(calls));
   return out;

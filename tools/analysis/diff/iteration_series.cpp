@@ -20,6 +20,7 @@
 #include "tools/analysis/queries/duration_histogram.h"
 #include "tools/analysis/queries/idle_causes.h"
 #include "tools/analysis/queries/iteration_log.h"
+#include "tools/analysis/queries/measured_kernels.h"
 #include "tools/analysis/queries/memory_use.h"
 #include "tools/analysis/queries/row_values.h"
 
@@ -112,6 +113,7 @@ class SeriesSums {
   void add(const SelectedRows& rows) {
     rows.each<AllocRecord>(kColumns, [this](const AllocRecord& alloc, bool) { memory_.add(alloc); });
     rows.ranges(kColumns, [this](const RangeRecord& range, bool) { outside_.add(range); });
+    rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) { measured_.add(set); });
     rows.exact([this](const ExactRecord& exact, bool) { put(exact); });
     rows.work(kColumns, [this](const auto& record, bool) {
       if constexpr (is_kernel_record<decltype(record)>) {
@@ -120,6 +122,8 @@ class SeriesSums {
       }
     });
   }
+
+  [[nodiscard]] const MeasuredKernels& measured() const noexcept { return measured_; }
 
   /// Adds the sums of children to their parents, and merges paths of the same text.
   void finish(IterationSeries& out) {
@@ -206,6 +210,7 @@ class SeriesSums {
 
   void put(const ExactRecord& exact) {
     const std::size_t batch = batches_.of(iterations_.last_before(exact.launch.host.start_ns));
+    if (batch < batches_.count) measured_.add(exact);
     if (batch >= batches_.count || shares_counter_range(exact)) return;
     if (!exact.measured || !exact.has_bytes) {
       sums_of(values_path(exact)).partial_bytes = true;
@@ -228,6 +233,7 @@ class SeriesSums {
   const Batches& batches_;
   OutsideCalls outside_;
   MemoryUse memory_;
+  MeasuredKernels measured_;
   std::vector<BatchSums> sums_;  // by path
   DenseIds positions_;           // in kernels_, by name
   std::deque<OwnKernel> kernels_;
@@ -297,16 +303,18 @@ void add_iterations(IterationSeries& out, const IterationTimes& times, const Bat
   }
 }
 
-void add_sampled(IterationSeries& out, Trace& trace, const Iterations& iterations, const Batches& batches) {
-  SelectionOptions compared;
-  if (!batches.everything) {
-    compared.window.first = iterations.instances[batches.first].start_ns;
-    if (batches.last < iterations.instances.size())
-      compared.window.last = iterations.instances[batches.last].start_ns;
+/// `launches`: those that sums in `values` are of.
+MetricValues metric_values(const NamedValues& values, std::uint64_t launches) {
+  MetricValues out;
+  for (const NamedValue& value : values.all()) {
+    const bool sums = value.metric->form == MetricForm::sum;
+    out[value.metric->name] =
+        value.value / static_cast<double>(sums ? std::max<std::uint64_t>(launches, 1) : 1);
   }
-  Selection selection(compared, iterations);
-  const TraceTotals totals = load_totals(trace, selection);
-  const RowValues values = load_row_values(totals, trace, selection);
+  return out;
+}
+
+void add_sampled(IterationSeries& out, const TraceTotals& totals, const RowValues& values) {
   const auto n = static_cast<double>(std::max<std::uint64_t>(out.iterations, 1));
   for (const PathTotals& row : totals.totals.paths()) {
     const RowBytes bytes = values.bytes(row);
@@ -317,6 +325,45 @@ void add_sampled(IterationSeries& out, Trace& trace, const Iterations& iteration
     series.l2_bytes += static_cast<double>(bytes.l2) / n;
     series.l2_error += bytes.l2_error.value_or(0) / n;
   }
+}
+
+void add_metrics(IterationSeries& out, const TraceTotals& totals, const RowValues& values,
+                 const MeasuredKernels& measured) {
+  for (const PathTotals& row : totals.totals.paths()) {
+    const auto path = row.path == 0 ? out.paths.end() : out.paths.find(totals.path_text(row.path));
+    if (path == out.paths.end()) continue;
+    const NamedValues named(values.context().metrics_of(row.path), values.derived(row), row.missing_sets);
+    path->second.metrics = metric_values(named, row.kernels);
+  }
+  for (const auto& [name, kernel] : measured.all(totals.selected().kernels(), values.context().peaks)) {
+    const auto known = totals.kernel_names.find(name);
+    if (known == totals.kernel_names.end()) continue;
+    const auto row = out.kernels.find(known->second.demangled);
+    if (row != out.kernels.end()) row->second.metrics = metric_values(kernel.values, kernel.launches);
+  }
+}
+
+/// What needs the totals of the compared time: sampled bytes, and metrics.
+void add_values(IterationSeries& out, Trace& trace, const Iterations& iterations, const Batches& batches,
+                const MeasuredKernels& measured) {
+  SelectionOptions compared;
+  if (!batches.everything) {
+    compared.window.first = iterations.instances[batches.first].start_ns;
+    if (batches.last < iterations.instances.size())
+      compared.window.last = iterations.instances[batches.last].start_ns;
+  }
+  Selection selection(compared, iterations);
+  const TraceTotals totals = load_totals(trace, selection);
+  const RowValues values = load_row_values(totals, trace, selection);
+  add_sampled(out, totals, values);
+  add_metrics(out, totals, values, measured);
+}
+
+std::string clock_text(const GpuRecord& gpu) {
+  constexpr std::uint64_t kKhzPerMhz = 1000;
+  if (gpu.sm_clock_khz == 0 || gpu.memory_clock_khz == 0) return "";
+  return "SM " + std::to_string(gpu.sm_clock_khz / kKhzPerMhz) + " MHz, memory " +
+         std::to_string(gpu.memory_clock_khz / kKhzPerMhz) + " MHz";
 }
 
 constexpr Columns kSeriesColumns = IterationLog::kColumns | IdleCauses::kColumns | SeriesSums::kColumns;
@@ -358,12 +405,12 @@ IterationSeries IterationSeries::of(Trace& rows, Iterations found, const HalfOpe
   add_iterations(out, times, batches);
   out.title = names.files.folder.string() + "   " + printable(names.header.executable);
   out.header = names.header;
-  for (const GpuRecord& gpu : names.gpus) out.gpus.insert(gpu.name);
+  for (const GpuRecord& gpu : names.gpus) {
+    out.gpus.insert(gpu.name);
+    if (std::string clocks = clock_text(gpu); !clocks.empty()) out.clocks.insert(std::move(clocks));
+  }
   out.counters = names.header.counters;
-  const bool exact = std::any_of(out.paths.begin(), out.paths.end(), [](const auto& entry) {
-    return entry.second.spreads[static_cast<std::size_t>(Quantity::dram_bytes)].n() != 0;
-  });
-  if (!exact && sampled) add_sampled(out, rows, iterations, batches);
+  if (sampled || out.counters == "exact") add_values(out, rows, iterations, batches, sums.measured());
   return out;
 }
 

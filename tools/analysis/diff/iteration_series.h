@@ -60,11 +60,15 @@ inline constexpr std::size_t kQuantities = 3;
 /// 0 if nothing was measured, or not for all launches.
 using Spreads = std::array<Moments, kQuantities>;
 
+/// Named metrics of a module or a kernel, by name; those that are sums (MetricForm::sum) per launch.
+using MetricValues = std::map<std::string, double>;
+
 struct PathSeries {
   std::string name;  ///< last component of the path
   std::uint32_t depth = 0;
   std::size_t order = 0;  ///< of first appearance
   Spreads spreads;        ///< inclusive
+  MetricValues metrics = {};
 };
 
 /// Sampled bytes of a path per iteration, and the error bound that holds for 95 % of paths.
@@ -75,6 +79,7 @@ struct SampledSeries {
 struct KernelSeries {
   Spreads spreads;
   std::string where;  ///< the path with most of its time
+  MetricValues metrics = {};
 };
 
 /// One quantity of the compared iterations.
@@ -105,6 +110,7 @@ class IterationSeries {
   std::string title;                                  ///< folder and program
   Header header;                                      ///< of the first segment
   std::set<std::string> gpus;                         ///< names
+  std::set<std::string> clocks;                       ///< "SM 1980 MHz, memory 2619 MHz"; empty: unknown
   std::string counters;                               ///< mode, as in Header::counters
   std::uint64_t iterations = 0;                       ///< number of compared iterations
   std::size_t batches = 0;

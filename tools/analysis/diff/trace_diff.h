@@ -15,8 +15,8 @@
 //   memory, which no number of iterations averages out.
 //
 // Values of iterations are medians, tested by the medians of the batches. The 95th percentile and the
-// longest iteration are not tested. Nor is a row without a significant change if a side has fewer than four
-// batches. A change of 10 % and more that is not significant is unclear: the spread is too large. Sampled
+// longest iteration are not tested. Nor is anything if a side has fewer than five iterations, or what Basis
+// excludes. A change of 10 % and more that is not significant is unclear: the spread is too large. Sampled
 // bytes have no batches: their test is that of a normal distribution with the combined stated errors of both
 // sides, which hold for 95 % of paths.
 #pragma once
@@ -31,6 +31,19 @@
 #include "tools/analysis/table/table.h"
 
 namespace rangefinder {
+
+struct NamedMetric;
+
+/// What two traces allow a verdict on.
+enum class Basis : std::uint8_t {
+  all,
+  serialised,  ///< both have exact counters, which run launches one at a time: kernels, busy time, bytes
+  bytes,       ///< counters are of different modes, which changes the times
+  none         ///< the programs differ
+};
+
+/// Fewer iterations prove nothing: three of 10, 10 and 45 ms are compatible with any mean.
+inline constexpr std::size_t kMinForVerdict = 5;
 
 enum class Verdict : std::uint8_t { same, better, worse, appeared, gone, unclear, untested };
 
@@ -52,28 +65,55 @@ struct Change {
   [[nodiscard]] std::optional<double> relative() const;
 };
 
+/// A named metric of a module or a kernel that both traces have. There is no test: values have no batches.
+struct MetricChange {
+  std::string key;  ///< path, or demangled kernel name
+  bool of_kernel = false;
+  const NamedMetric* metric = nullptr;
+  double a = 0, b = 0;
+  Verdict verdict = Verdict::same;  ///< unclear: changed, and neither direction is better
+};
+
 struct DiffOptions {
   double least = 0.02;  ///< smaller relative changes do not count
+  /// Nor do changes of modules, kernels and calls below this time, or this share of the iteration.
+  double min_ns = 10'000, min_share = 0.005;
   double alpha = 0.01;  ///< probability of one or more false changes among the rows of a kind
 };
 
 struct TraceDiff {
-  std::vector<Change> iterations;  ///< wall_ns first; empty: a side has no iterations
-  std::vector<Change> modules;     ///< gpu_ns, then dram_bytes, then l2_bytes of each path, in order of A
-  std::vector<Change> calls;       ///< gpu_ns and host_ns of a call of each path outside of iterations
-  std::vector<Change> kernels;     ///< largest change of time first
+  Basis basis = Basis::all;
+  bool enough = false;  ///< both sides have kMinForVerdict iterations
+  /// wall_ns first, of Basis::serialised busy_ns; without times for Basis::bytes; empty: a side has no
+  /// iterations
+  std::vector<Change> iterations;
+  std::vector<Change> modules;        ///< gpu_ns, then dram_bytes, then l2_bytes of each path, in order of A
+  std::vector<Change> calls;          ///< gpu_ns and host_ns of a call of each path outside of iterations
+  std::vector<Change> kernels;        ///< largest change of time first
+  std::vector<MetricChange> metrics;  ///< of modules, then of kernels
   /// Modules that are worse by more than `over`.
   [[nodiscard]] std::vector<const Change*> worse_than(double over) const;
 };
 
+/// Programs differ if their names do, and less than half of the GPU time is in modules or kernels of both.
+[[nodiscard]] Basis basis_of(const IterationSeries& a, const IterationSeries& b);
+/// The name of the program, of Python that of its script or module.
+[[nodiscard]] std::string program_name(const Header& header);
+
 [[nodiscard]] TraceDiff compare(const IterationSeries& a, const IterationSeries& b,
                                 const DiffOptions& options);
 
-/// Sorts by the absolute change per iteration: times before bytes.
+/// The absolute change per iteration; of bytes so small that times come first.
+[[nodiscard]] double weight(const Change& change);
+/// Sorts by it.
 void heaviest_first(std::vector<Change>& changes);
 
-/// The iteration, modules, kernels, calls outside of iterations if any. `all`: includes rows without a change
-/// and has modules in tree order, else the largest change first. The iteration has every row.
+/// For a comment: rows of `failed` first, then what else got worse, then other changes. Modules that differ
+/// in a number and changed alike are one row. 20 rows, and all failed ones.
+[[nodiscard]] Table modules_for_comment(const TraceDiff& diff, const std::vector<const Change*>& failed);
+/// The iteration, modules, kernels, metrics if any, calls outside of iterations if any. `all`: includes rows
+/// without a change and has modules in tree order, else the largest change first. The iteration has every
+/// row.
 [[nodiscard]] std::vector<Table> diff_tables(const TraceDiff& diff, bool all);
 /// Of an iteration: "slower", "fewer", "too few", "untested".
 [[nodiscard]] const char* iteration_verdict_name(const Change& change) noexcept;

@@ -179,9 +179,6 @@ inline constexpr auto* evidence_text = evidence_of<std::string, Unit::text>;
 /// Adds the named metrics that were measured, under their own names.
 void add_measured(Finding& finding, const NamedValues& values, std::initializer_list<const char*> names);
 
-/// "layers/12" ─▶ "layers/*", "layer 12" ─▶ "layer *": modules that differ only in a number are one finding.
-[[nodiscard]] std::string numbers_folded(std::string_view path_text);
-
 /// One fix mends all of these modules: sets `where` and `modules`. `ns`: by module, over all iterations.
 void set_modules(const FindingContext& context, const std::map<std::string, std::uint64_t>& ns,
                  Finding& finding);

@@ -97,4 +97,30 @@ std::string last_number_folded(std::string_view name) {
   return std::string(name.substr(0, begin)) + "*" + std::string(name.substr(end));
 }
 
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+
+/// "12" ─▶ "*", "layer 12", "layer_12" ─▶ "layer *", "layer_*". "conv1" stays: such names differ in more.
+std::string folded(std::string_view name) {
+  const std::size_t last = name.find_last_not_of(kDigits);
+  const std::size_t from = last == std::string_view::npos ? 0 : last + 1;
+  const bool parted = from == 0 || std::string_view(" _-.").find(name[from - 1]) != std::string_view::npos;
+  if (from == name.size() || !parted) return std::string(name);
+  return std::string(name.substr(0, from)) + "*";
+}
+
+}  // namespace
+
+std::string numbers_folded(std::string_view path_text) {
+  std::string out;
+  while (true) {
+    const std::size_t slash = path_text.find('/');
+    out += folded(path_text.substr(0, slash));
+    if (slash == std::string_view::npos) return out;
+    out += '/';
+    path_text.remove_prefix(slash + 1);
+  }
+}
+
 }  // namespace rangefinder

@@ -27,4 +27,7 @@ struct IterationName {
 /// Replaces the last number of a name: "infer_12" ─▶ "infer_*". Returns a name without one unchanged.
 [[nodiscard]] std::string last_number_folded(std::string_view name);
 
+/// "layers/12" ─▶ "layers/*", "layer 12" ─▶ "layer *": modules that differ only in a number are shown as one.
+[[nodiscard]] std::string numbers_folded(std::string_view path_text);
+
 }  // namespace rangefinder

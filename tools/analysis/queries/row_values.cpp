@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analysis/model/trace.h"
+
 namespace rangefinder {
 namespace {
 
@@ -154,12 +156,26 @@ RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selecti
   return RowValues(totals, samples->totals());
 }
 
-WholeAndPart load_row_values(const TraceTotals& whole, const TraceTotals& part, Trace& trace,
-                             const Selection& selection) {
+std::unique_ptr<TracePart> part_from(std::size_t first, Iterations iterations, Trace& trace,
+                                     const TraceTotals& whole, std::optional<RowValues>& values) {
+  Selection later({.iterations = {first, {}}, .between = true}, std::move(iterations));
+  auto out = std::make_unique<TracePart>();
+  TotalsFold totals(out->trace, &later);
+  trace.each_chunk([&totals](const Chunk& chunk) { totals.add(chunk); });
+  totals.finish();
+  static_cast<TraceNames&>(out->trace) = trace.names();
   std::optional<SampledTrace> samples;
-  if (whole.samples_lines != 0) samples = SampledTrace::load(trace, &selection);
-  if (!samples) return {RowValues(whole), RowValues(part)};
-  return {RowValues(whole, samples->whole()), RowValues(part, samples->totals())};
+  if (whole.samples_lines != 0) samples = SampledTrace::load(trace, &later);
+  values.emplace(whole, samples ? std::optional(samples->whole()) : std::nullopt);
+  out->values.emplace(out->trace, samples ? std::optional(samples->totals()) : std::nullopt);
+  return out;
+}
+
+bool has_bytes(const TraceTotals& trace) {
+  const std::vector<PathTotals>& rows = trace.totals.paths();
+  return trace.samples_lines != 0 || std::any_of(rows.begin(), rows.end(), [](const PathTotals& row) {
+           return exact_bytes(row, {}).source != RowBytes::Source::none;
+         });
 }
 
 }  // namespace rangefinder

@@ -7,6 +7,8 @@
 //   split_by() ─▶ parts of graphs ───────┘
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -46,11 +48,18 @@ class RowValues {
 
 /// `trace`: what `totals` was made of, with SampledTrace::kColumns.
 [[nodiscard]] RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection);
-/// Those of the whole trace, and those of a part of it: what `selection` selects.
-struct WholeAndPart {
-  RowValues whole, part;
+
+/// Totals of a part of a trace.
+struct TracePart {
+  TraceTotals trace;
+  std::optional<RowValues> values;  ///< set
 };
-[[nodiscard]] WholeAndPart load_row_values(const TraceTotals& whole, const TraceTotals& part, Trace& trace,
-                                           const Selection& selection);
+/// The part from iteration `first` on, with the work between iterations. `whole`: totals of all of `trace`,
+/// which has TotalsFold::kColumns; `values` becomes theirs.
+[[nodiscard]] std::unique_ptr<TracePart> part_from(std::size_t first, Iterations iterations, Trace& trace,
+                                                   const TraceTotals& whole,
+                                                   std::optional<RowValues>& values);
+/// Whether any bytes were measured, exact or sampled.
+[[nodiscard]] bool has_bytes(const TraceTotals& trace);
 
 }  // namespace rangefinder

@@ -45,12 +45,6 @@ struct SectionView {
   bool kernels_only = false;  ///< --kernel is in use: launches without a selected kernel do not count
 };
 
-/// Totals of a part of a trace.
-struct TracePart {
-  TraceTotals trace;
-  std::optional<RowValues> values;  ///< set
-};
-
 struct SectionInput {
   const TraceTotals& trace;
   const RowValues& values;

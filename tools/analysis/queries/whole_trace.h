@@ -8,7 +8,9 @@
 // Where the columns need more memory than `limits` allow, each() reads the files again (trace.h). One thread.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "tools/analysis/model/iterations.h"
@@ -33,6 +35,9 @@ class WholeTrace {
   [[nodiscard]] const TraceTotals& totals() const noexcept { return totals_; }
   /// Computed by the first call: bytes of hardware samples take a while.
   [[nodiscard]] const RowValues& values();
+  /// The part from iteration `first` on, with the work between iterations; nullptr: no bytes were measured,
+  /// or in monitor mode, where only some windows have GPU work.
+  [[nodiscard]] const TracePart* measured_from(std::size_t first);
 
  private:
   Trace rows_;
@@ -40,6 +45,8 @@ class WholeTrace {
   TraceTotals totals_;
   Iterations iterations_;
   std::optional<RowValues> values_;
+  std::unique_ptr<TracePart> part_;
+  std::size_t part_first_ = 0;
 };
 
 }  // namespace rangefinder

@@ -20,6 +20,7 @@
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/findings/findings.h"
+#include "tools/analysis/model/iteration_names.h"
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/report/section_kinds.h"
 

@@ -36,7 +36,7 @@ std::uint64_t whole(double ns) {
 }  // namespace
 
 constinit const Columns RunSummaryReader::kColumns =
-    IterationLog::kColumns | IdleCauses::kColumns | FindingFacts::kColumns;
+    IterationLog::kColumns | IdleCauses::kColumns | FindingFacts::kColumns | TotalsFold::kColumns;
 
 void RunSummaryReader::start(const Iterations& iterations) {
   iterations_ = iterations;
@@ -116,17 +116,17 @@ void RunSummaryReader::add_run(const TraceTotals& trace, RunSummary& out) const 
 }
 
 void RunSummaryReader::add_bytes(const SectionInput& input, RunSummary& out) const {
-  const Iterations& iterations = iterations_;
-  const bool of_path = !out.path.empty() && iterations.by_range();
+  const TraceTotals& trace = input.counted == nullptr ? input.trace : input.counted->trace;
+  const RowValues& values = input.counted == nullptr ? input.values : *input.counted->values;
+  const bool of_path = !out.path.empty() && iterations_.by_range();
   RowBytes sum;
-  for (const PathTotals& row : input.trace.totals.paths()) {
-    if (of_path ? iterations.paths.count(row.path) == 0 : row.depth > 1) continue;
-    sum += input.values.bytes(row);
+  for (const PathTotals& row : trace.totals.paths()) {
+    if (of_path ? iterations_.paths.count(row.path) == 0 : row.depth > 1) continue;
+    sum += values.bytes(row);
     out.calls += row.calls;
-    if (of_path) out.derived = input.values.derived(row);
+    if (of_path) out.derived = values.derived(row);
   }
-  out.bytes_of_iteration = of_path;
-  if (!of_path) out.calls = 1;
+  if (!of_path) out.calls = std::max<std::size_t>(out.count, 1);
   if (sum.source != RowBytes::Source::none) out.bytes = sum;
 }
 
@@ -145,7 +145,9 @@ RunSummary run_summary_of(WholeTrace& trace) {
   const EachRows each = [&trace](const auto& see) { trace.each(see); };
   each([&reader](const SelectedRows& rows) { reader.add(rows); });
   reader.finish(each);
-  return reader.result({trace.totals(), trace.values(), SectionView{}});
+  const std::optional<std::size_t> from = reader.counted_from();
+  const TracePart* const counted = from ? trace.measured_from(*from) : nullptr;
+  return reader.result({trace.totals(), trace.values(), SectionView{}, counted});
 }
 
 }  // namespace rangefinder

@@ -11,11 +11,10 @@
 //
 //   chunks ─▶ RunSummaryReader ─▶ IterationLog, IdleCauses, FindingRules ─▶ RunSummary ─▶ text, JSON
 //
-// Busy and idle are shares of wall time, and add up to 100 %. They are summed over half of the iterations,
-// those with the middle wall times, so that outliers do not decide what is typical. Without iterations they
-// are of the time from the first to the last kernel. Causes are shares of the idle time that has a known
-// cause (idle_causes.h). With exact counters launches run one at a time, so shares and findings about idle
-// time are omitted.
+// Busy and idle are shares of wall time, and add up to 100 %. They and the bytes are sums over the iterations
+// that count. Without iterations they are of the time from the first to the last kernel. Causes are shares of
+// the idle time that has a known cause (idle_causes.h). With exact counters launches run one at a time, so
+// shares and findings about idle time are omitted.
 #pragma once
 
 #include <cstdint>
@@ -45,11 +44,10 @@ struct RunSummary {
   std::optional<std::uint64_t> p95_ns, longest_ns;  ///< the first if there are enough iterations
   std::optional<double> busy_share;                 ///< time with a kernel; absent: exact counters
   IdleTime idle{};                                  ///< by cause, summed
-  bool exact = false;  ///< exact counters run launches one at a time, which lengthens the wall time
-  bool bytes_of_iteration = false;  ///< false: the bytes below are of the whole run
-  std::uint64_t calls = 0;          ///< the bytes below are the sum of this many
-  std::optional<RowBytes> bytes;    ///< absent: not measured
-  Derived derived;                  ///< rate and share of peak; only of iterations that a range marks
+  bool exact = false;       ///< exact counters run launches one at a time, which lengthens the wall time
+  std::uint64_t calls = 0;  ///< the bytes below are the sum of this many iterations, or of the run
+  std::optional<RowBytes> bytes;  ///< absent: not measured
+  Derived derived;                ///< rate and share of peak; only of iterations that a range marks
   Coverage coverage;
   std::vector<Finding> findings;
   std::vector<CannotTell> cannot_tell;
@@ -71,6 +69,7 @@ class RunSummaryReader {
   void add(const SelectedRows& rows) { rules_->add(rows); }
   /// After the last chunk, while the trace is there: it may need the chunks again.
   void finish(const EachRows& each) { rules_->finish(each); }
+  /// SectionInput::counted: the part from counted_from() on, of which bytes are.
   [[nodiscard]] RunSummary result(const SectionInput& input);
   /// After finish(): the first iteration that counts; nullopt: the summary is of the whole run.
   [[nodiscard]] std::optional<std::size_t> counted_from() const;

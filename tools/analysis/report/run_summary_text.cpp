@@ -119,7 +119,6 @@ SummaryLine line_of_bytes(const TraceTotals& trace, const RunSummary& run) {
   if (bytes.partial()) about += "; some work was not measured";
   if (bytes.partly_sampled())
     about += "; from the " + percent_text(bytes.sampled_share) + " of it that were sampled";
-  if (!run.bytes_of_iteration && !run.path.empty()) about += " in the whole run";
   return {"DRAM", bytes_text(per_iteration(run, bytes.dram())) + (bytes.partial() ? "+" : ""), about};
 }
 

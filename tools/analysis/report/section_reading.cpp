@@ -12,7 +12,7 @@ namespace rangefinder {
 
 SectionReading::SectionReading(const TraceFolder& files, const SectionKind& kind, Section& section,
                                const SectionReadOptions& options) {
-  const bool samples = kind.samples || options.samples;
+  const bool samples = kind.samples || options.json;
   const bool selects_iterations = !options.selected.iterations.open();
   const bool wants_iterations = kind.iterations || options.total || selects_iterations;
   // Iterations are complete after the files were read. Without a selection of them, so are the totals.
@@ -47,26 +47,15 @@ SectionReading::SectionReading(const TraceFolder& files, const SectionKind& kind
   });
   totals.finish();
   static_cast<TraceNames&>(trace) = rows.names();
-  // In monitor mode only some windows have GPU work.
-  const bool parts = options.counted && trace.header.monitor_period_ns == 0;
+  // In monitor mode only some windows have GPU work. JSON has only the bytes of that part.
+  const bool parts =
+      options.counted && trace.header.monitor_period_ns == 0 && (!options.json || has_bytes(trace));
   const std::optional<std::size_t> from = parts ? section.counted_from() : std::nullopt;
   if (from) {
-    count_part(rows, std::move(iterations), *from);
+    counted = part_from(*from, std::move(iterations), rows, trace, values);
   } else {
     values.emplace(samples ? load_row_values(trace, rows, selection) : RowValues(trace));
   }
-}
-
-void SectionReading::count_part(Trace& rows, Iterations iterations, std::size_t from) {
-  Selection later({.iterations = {from, {}}, .between = true}, std::move(iterations));
-  counted = std::make_unique<TracePart>();
-  TotalsFold totals(counted->trace, &later);
-  rows.each_chunk([&totals](const Chunk& chunk) { totals.add(chunk); });
-  totals.finish();
-  static_cast<TraceNames&>(counted->trace) = rows.names();
-  auto [whole, part] = load_row_values(trace, counted->trace, rows, later);
-  values.emplace(std::move(whole));
-  counted->values.emplace(std::move(part));
 }
 
 }  // namespace rangefinder

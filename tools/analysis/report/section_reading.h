@@ -17,7 +17,7 @@ namespace rangefinder {
 
 struct SectionReadOptions {
   SelectionOptions selected = {};
-  bool samples = false;  ///< also where the section shows no bytes: JSON has a row about them
+  bool json = false;     ///< which has a row about samples, also where the section shows no bytes
   bool total = false;    ///< the section is the sum of --total, which also needs iterations
   bool counted = false;  ///< also the part that Section::counted_from() names; everything is selected
   Columns more = {};     ///< what `section` reads besides the columns of its kind
@@ -37,9 +37,6 @@ struct SectionReading {
   TraceTotals trace;
   std::optional<RowValues> values;
   std::unique_ptr<TracePart> counted;  ///< nullptr: the section names no part
-
- private:
-  void count_part(Trace& rows, Iterations iterations, std::size_t from);
 };
 
 }  // namespace rangefinder

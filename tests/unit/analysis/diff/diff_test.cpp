@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <random>
 #include <string>
 
+#include "profiler/metrics/named_metrics.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_on_disk.h"
+#include "tools/analysis/diff/baseline.h"
 #include "tools/analysis/diff/kernel_comparison.h"
 #include "tools/analysis/diff/trace_diff.h"
 #include "tools/analysis/model/missing.h"
@@ -73,8 +78,18 @@ struct NoisyRun : TraceOnDisk {
   std::uint32_t correlation = 0;
 };
 
-TraceDiff diff_of(const Program& a, const Program& b) {
-  return compare(NoisyRun(a).series(), NoisyRun(b).series(), {});
+/// Kernels of these runs take some 10 us: changes of any size count.
+const DiffOptions kAnySize{.min_ns = 0, .min_share = 0};
+
+TraceDiff diff_of(const Program& a, const Program& b, const DiffOptions& options = kAnySize) {
+  return compare(NoisyRun(a).series(), NoisyRun(b).series(), options);
+}
+
+IterationSeries read_baseline_of(const IterationSeries& series) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "baseline.json";
+  std::ofstream(file) << baseline_text(series);
+  return read_baseline(file);
 }
 
 const Change& row(const std::vector<Change>& changes, const std::string& key,
@@ -191,12 +206,111 @@ TEST_CASE("a single iteration is reported as untested") {
   CHECK(diff.worse_than(0.05).empty());
 }
 
-TEST_CASE("fewer than four iterations without a significant change are untested") {
-  const TraceDiff three = diff_of({.seed = 1, .iterations = 4}, {.seed = 2, .iterations = 40});
-  CHECK(row(three.iterations, "", Quantity::wall_ns).verdict == Verdict::untested);
-  CHECK(row(three.modules, "iteration/model/attention").verdict == Verdict::untested);
-  const TraceDiff four = diff_of({.seed = 1, .iterations = 5}, {.seed = 2, .iterations = 40});
-  CHECK(row(four.iterations, "", Quantity::wall_ns).verdict == Verdict::same);
+TEST_CASE("with fewer than five iterations nothing has a verdict, however large the change") {
+  // The first iteration warms up.
+  const TraceDiff four = diff_of({.seed = 1, .iterations = 5, .dram_bytes = 1e6},
+                                 {.seed = 2, .iterations = 40, .attention_ns = 90'000, .dram_bytes = 5e6});
+  CHECK_FALSE(four.enough);
+  for (const auto* const rows : {&four.iterations, &four.modules, &four.kernels}) {
+    for (const Change& change : *rows) CHECK(change.verdict == Verdict::untested);
+  }
+  const TraceDiff five = diff_of({.seed = 1, .iterations = 6}, {.seed = 2, .iterations = 40});
+  CHECK(five.enough);
+  CHECK(row(five.iterations, "", Quantity::wall_ns).verdict == Verdict::same);
+}
+
+TEST_CASE("changes of modules below 10 us or 0.5 % of the iteration do not count") {
+  const Program before{.seed = 1, .attention_ns = 200'000, .noise = 1e-4};
+  const auto verdict = [&before](double ns, const DiffOptions& options) {
+    const TraceDiff diff = diff_of(before, {.seed = 2, .attention_ns = ns, .noise = 1e-4}, options);
+    return row(diff.modules, "iteration/model/attention").verdict;
+  };
+  CHECK(verdict(208'000, {}) == Verdict::same);
+  CHECK(verdict(212'000, {}) == Verdict::worse);
+  CHECK(verdict(208'000, kAnySize) == Verdict::worse);
+  CHECK(verdict(212'000, {.min_ns = 0, .min_share = 0.1}) == Verdict::same);
+}
+
+TEST_CASE("counters of different modes leave no verdict on time, and compare bytes") {
+  IterationSeries sampled = NoisyRun({.seed = 1, .dram_bytes = 1e6}).series(), exact = sampled;
+  const std::string path = "iteration/model/attention";
+  const auto dram = static_cast<std::size_t>(Quantity::dram_bytes);
+  exact.paths.at(path).spreads[static_cast<std::size_t>(Quantity::gpu_ns)] = Moments(32, 90'000, 1, 0);
+  sampled.paths.at(path).spreads[dram] = {};
+  sampled.sampled[path] = {0.5e6, 0.01e6, 0, 0};
+  exact.counters = "exact";
+  sampled.counters = "sampled";
+  const TraceDiff diff = compare(sampled, exact, kAnySize);
+  CHECK(diff.basis == Basis::bytes);
+  CHECK(row(diff.modules, path).verdict == Verdict::untested);
+  CHECK(row(diff.modules, path, Quantity::dram_bytes).verdict == Verdict::worse);
+  for (const Change& change : diff.iterations) CHECK(change.quantity >= Quantity::launches);
+
+  const TraceDiff both = compare(exact, exact, kAnySize);
+  CHECK(both.basis == Basis::serialised);
+  CHECK(both.iterations.front().quantity == Quantity::busy_ns);
+  CHECK(row(both.modules, path).verdict == Verdict::same);
+}
+
+TEST_CASE("programs differ if their names do, and what they run") {
+  IterationSeries a = NoisyRun({.seed = 1}).series(), b = NoisyRun({.seed = 2}).series();
+  a.header.executable = "/opt/old/detector";
+  b.header.executable = "/opt/new/detector_v2";
+  CHECK(basis_of(a, b) == Basis::all);  // the same modules
+  b.paths.clear();
+  b.kernels.clear();
+  CHECK(basis_of(a, b) == Basis::none);
+  b.header.executable = a.header.executable;
+  CHECK(basis_of(a, b) == Basis::all);
+  const auto name = [](std::vector<std::string> command) {
+    Header header;
+    header.executable = "/usr/bin/python3.12";
+    header.command = std::move(command);
+    return program_name(header);
+  };
+  CHECK(name({"python3", "-u", "bench/train.py", "--steps", "3"}) == "train.py");
+  CHECK(name({"python3", "-m", "torch.distributed.run", "x.py"}) == "torch.distributed.run");
+  CHECK(name({"python3"}) == "python3.12");
+}
+
+TEST_CASE("named metrics of modules and kernels are compared") {
+  IterationSeries a = NoisyRun({.seed = 1}).series(), b = a;
+  const std::string path = "iteration/model/attention", kernel = "relu(int)";
+  a.paths.at(path).metrics = {{"load_bytes_used", 12.5}, {"achieved_occupancy", 50}};
+  b.paths.at(path).metrics = {{"load_bytes_used", 100}, {"achieved_occupancy", 51}};
+  a.kernels.at(kernel).metrics = {{"achieved_occupancy", 50}};
+  b.kernels.at(kernel).metrics = {{"achieved_occupancy", 20}};
+  std::map<std::string, Verdict> found;
+  for (const MetricChange& change : compare(a, b, {}).metrics)
+    found[change.key + " " + change.metric->name] = change.verdict;
+  CHECK(found == std::map<std::string, Verdict>{{path + " load_bytes_used", Verdict::better},
+                                                {path + " achieved_occupancy", Verdict::same},
+                                                {kernel + " achieved_occupancy", Verdict::worse}});
+  CHECK(read_baseline_of(a).paths.at(path).metrics == a.paths.at(path).metrics);
+}
+
+TEST_CASE("a comment has what fails first, and one row for layers that changed alike") {
+  TraceDiff diff;
+  const auto add = [&diff](const std::string& path, double a, double b) {
+    Change& change = diff.modules.emplace_back();
+    change.key = path;
+    change.a = a;
+    change.b = b;
+    change.verdict = b > a ? Verdict::worse : Verdict::better;
+  };
+  for (int i = 0; i < 30; ++i)
+    add("model/faster" + std::string(1, static_cast<char>('a' + i % 26)) + "x" + std::to_string(i) + "y", 9e6,
+        1e6);
+  for (int i = 0; i < 6; ++i) add("layers/" + std::to_string(i) + "/attn", 1e6, 1.1e6);
+  add("head", 1e5, 2e5);
+  const std::vector<const Change*> failed{&diff.modules.back()};
+  const Table table = modules_for_comment(diff, failed);
+  REQUIRE(table.rows.size() == 20);
+  CHECK(table.title == "Modules, what got worse first: 20 of 32 rows");
+  CHECK(table.rows[0][0].shown == "head");
+  CHECK(std::get<std::string>(table.rows[0].back().value) == "worse, over the limit");
+  CHECK(table.rows[1][0].shown == "layers/*/attn (6)");
+  CHECK(std::get<double>(table.rows[1][2].value) == Approx(6e6));
 }
 
 TEST_CASE("runs with different numbers of iterations are compared by their means") {
@@ -224,7 +338,7 @@ struct UnsynchronisedLoop : TraceOnDisk {
 
 TEST_CASE("wall time of a loop that never waits is that of its GPU work") {
   const UnsynchronisedLoop before(50'000), after(60'000);
-  const TraceDiff diff = compare(before.series(), after.series(), {});
+  const TraceDiff diff = compare(before.series(), after.series(), kAnySize);
   const Change& wall = row(diff.iterations, "", Quantity::wall_ns);
   CHECK(*wall.a == Approx(50'000));
   CHECK(*wall.b == Approx(60'000));
@@ -265,6 +379,8 @@ TEST_CASE("of many rows of sampled bytes, one just beyond its bound is no change
       a.paths[path] = b.paths[path] = {path, 1, i + 1, {}};
       a.sampled[path] = b.sampled[path] = {1e6, 0.5e6, 1e6, 0.5e6};
     }
+    a.iteration_path = b.iteration_path = "iteration";
+    a.iterations = b.iterations = 8;
     b.sampled["m0"].dram_bytes += difference;
     const TraceDiff diff = compare(a, b, {});
     return std::count_if(diff.modules.begin(), diff.modules.end(),

@@ -41,7 +41,7 @@ class SectionRun {
       : view(wanted), made(find_section(section, view.check)->make(view)) {
     TraceFolder files = open_trace_folder(folder);
     if (section != "kernel") files.iteration_range = view.name;
-    const SectionReadOptions options{.selected = selected, .samples = true, .total = view.total};
+    const SectionReadOptions options{.selected = selected, .json = true, .total = view.total};
     reading = std::make_unique<SectionReading>(files, *find_section(section, view.check), *made, options);
     tables = shown_tables(made->tables(input()), &Outputs::markdown, {});
   }

@@ -8,7 +8,9 @@ export interface DiffRow {
   /** Of a module or a call; of a kernel; neither: the iteration. */
   path?: string;
   name?: string;
-  quantity: string;
+  quantity?: string;
+  /** Of the table of metrics, in place of `quantity`. */
+  metric?: string;
   a?: number;
   b?: number;
   difference?: number;
@@ -31,18 +33,17 @@ export interface DiffSide {
   batches: number;
 }
 
-export const kDiffTables = ["iteration", "modules", "kernels", "calls"] as const;
+export const kDiffTables = ["iteration", "modules", "kernels", "metrics", "calls"] as const;
 export type DiffTable = (typeof kDiffTables)[number];
 
-export interface Diff extends Record<Exclude<DiffTable, "calls">, DiffRow[]> {
+export interface Diff extends Record<Exclude<DiffTable, "metrics" | "calls">, DiffRow[]> {
   a: DiffSide;
   b: DiffSide;
   differences: string[];
-  /** What else makes the sides differ. */
-  notes?: string[];
   /** How many times as fast B is. */
   ratios?: { text: string };
   verdict: { result: string; text: string };
+  metrics?: DiffRow[];
   calls?: DiffRow[];
   columns: Partial<Record<DiffTable, StatedColumn[]>>;
 }

@@ -10,7 +10,7 @@ import { statedColumn } from "../ui/stated_columns";
 import { Switch } from "../ui/switch";
 import { Table } from "../ui/table";
 
-const keyOf = (row: DiffRow): string => `${row.path ?? row.name ?? ""} ${row.quantity}`;
+const keyOf = (row: DiffRow): string => `${row.path ?? row.name ?? ""} ${row.quantity ?? row.metric ?? ""}`;
 
 /** Texts and numbers only, by the keys of columns. */
 const valueOf = (row: DiffRow, key: string): number | string | undefined => row[key as Exclude<keyof DiffRow, "texts">];
@@ -20,9 +20,8 @@ export const diffColumns = (diff: Diff, of: DiffTable): TableColumn<DiffRow>[] =
 
 /** The lines of `rangefinder diff` below the verdict. */
 export const diffLines = (diff: Diff): string[] => [
-  ...(diff.ratios === undefined ? [] : [diff.ratios.text]),
   ...diff.differences,
-  ...(diff.notes ?? []),
+  ...(diff.ratios === undefined ? [] : [diff.ratios.text]),
 ];
 
 export function DiffView({ diff }: { diff: Diff | undefined }): JSX.Element {
