@@ -18,6 +18,7 @@ WRONG_USE = {
             "--out %z -- true", "--out %q{NOT_SET_HERE} -- true"],
     "diff trace": ["", "trace --fail-over x", "trace --fail-over layer=5%", "trace --fail-over module=5%,",
                    "trace --fail-over module=x", "trace --fail-over module", "trace --json --csv", "trace --kernel a b", "--kernel ( b"],
+    "diff --kernel": ["a b", "a b trace trace --json"],
     "export": ["", "--to csv"],
     "export trace": ["", "--to pdf", "--to prometheus --modules 0"],
 }
@@ -43,6 +44,19 @@ class Use(CommandLine):
                 if verb == "report trace":
                     self.assertTrue(done.stderr.startswith("rangefinder: "), done.stderr)
 
+    def test_version_has_a_word_and_a_letter(self):
+        version = self.call("--version").stdout
+        self.assertRegex(version, r"^rangefinder \d+\.\d+\.\d+")
+        for words in ("-V", "version"):
+            done = self.call(words)
+            self.check_code(done, 0)
+            self.assertEqual(done.stdout, version)
+
+    def test_for_a_word_that_is_like_no_verb_all_verbs_are_named(self):
+        for words in (["nosuch"], ["help", "nosuch"]):
+            done = self.call(*words)
+            self.check_code(done, 2)
+            self.assertRegex(done.stderr, r"^rangefinder: there is no verb nosuch; use run, .*report, diff, .* or doctor\n")
 
     def test_a_mistyped_word_gets_a_suggestion(self):
         trace = self.make_trace()
@@ -109,6 +123,18 @@ class Read(CommandLine):
         done = self.call("report", trace, "--color", "allways")
         self.check_code(done, 2)
         self.assertIn("allways is not auto, always or never: did you mean always?", done.stderr)
+
+    def test_the_kernels_of_diff_may_come_before_the_trace_and_before_other_options(self):
+        other = [{**cli_case.TRACE[3], "id": 2, "mangled": "other", "demangled": "other"},
+                 {**cli_case.TRACE[6], "name": 2, "start": 2000, "end": 2500}]
+        trace, kernels = self.make_trace([*cli_case.TRACE, *other]), ("--kernel", "int", "other")
+        wanted = self.call("diff", "--json", trace, *kernels)
+        self.check_code(wanted, 0)
+        for words in ((trace, *kernels, "--json"), (*kernels, trace, "--json"), ("--json", *kernels, trace),
+                      (*kernels, "--json", trace)):
+            done = self.call("diff", *words)
+            self.check_code(done, 0)
+            self.assertEqual(done.stdout, wanted.stdout)
 
     def test_lines_fit_the_width(self):
         deep = [dict(line) for line in cli_case.TRACE]
