@@ -44,6 +44,15 @@ class Use(CommandLine):
                 if verb == "report trace":
                     self.assertTrue(done.stderr.startswith("rangefinder: "), done.stderr)
 
+    def test_without_arguments_ten_lines_say_what_to_type(self):
+        done = self.call()
+        self.check_code(done, 2)
+        lines = done.stderr.splitlines()
+        self.assertEqual((len(lines), lines[0], done.stdout), (10, "Start with:", ""))
+        for verb in ("report --example", "doctor", "run -- ", "report ", "diff ", "attach ", "help ", "--help"):
+            self.assertTrue(any(line.startswith("  rangefinder " + verb) for line in lines), verb)
+        self.assertIn(done.stderr, self.call("--help").stdout)
+
     def test_version_has_a_word_and_a_letter(self):
         version = self.call("--version").stdout
         self.assertRegex(version, r"^rangefinder \d+\.\d+\.\d+")

@@ -293,10 +293,6 @@ bool CommandLine::got(const std::string& verb) const {
                      [&](const CLI::App* one) { return one->get_name() == verb; });
 }
 
-std::string CommandLine::help() const {
-  return app_->help();
-}
-
 std::vector<Choice> CommandLine::completions(std::vector<std::string> words) const {
   if (words.empty()) words.emplace_back();
   const bool program_follows = std::find(words.begin(), words.end() - 1, "--") != words.end() - 1;

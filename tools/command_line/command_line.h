@@ -131,8 +131,6 @@ class CommandLine {
   /// `VERB --help`); otherwise returns nullopt. Throws NotUnderstood.
   [[nodiscard]] std::optional<int> parse(std::vector<std::string> words);
   [[nodiscard]] bool got(const std::string& verb) const;
-  /// Text of --help; of the given verb, if there is one.
-  [[nodiscard]] std::string help() const;
   /// What the last of `words` may become, for a shell's completion: verbs, options, values of an option, or
   /// kAnyFolder. Empty: nothing is known, as for files.
   [[nodiscard]] std::vector<Choice> completions(std::vector<std::string> words) const;
