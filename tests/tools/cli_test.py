@@ -20,7 +20,7 @@ WRONG_USE = {
                    "trace --fail-over module=x", "trace --fail-over module", "trace --json --csv", "trace --kernel a b", "--kernel ( b"],
     "diff --kernel": ["a b", "a b trace trace --json"],
     "export": ["", "--to csv"],
-    "export trace": ["", "--to pdf", "--to prometheus --modules 0"],
+    "export trace": ["", "--to pdf", "--to prometheus --modules 0", "--to perfetto --out x.json.gz"],
 }
 
 
@@ -67,6 +67,14 @@ class Use(CommandLine):
             self.check_code(done, 2)
             self.assertRegex(done.stderr, r"^rangefinder: there is no verb nosuch; use run, .*report, diff, .* or doctor\n")
 
+    def test_wrong_use_says_what_to_type(self):
+        trace = self.make_trace()
+        for words, message in ((["report"], "rangefinder report rangefinder-4711, or --example"),
+                               (["run"], "rangefinder run -- ./app"),
+                               (["export", trace, "--to", "perfetto", "--out", "x.json.gz"],
+                                "Name x.json, and compress it afterwards, or pass --out - to gzip")):
+            self.assertIn(message, self.call(*words).stderr)
+
     def test_a_mistyped_word_gets_a_suggestion(self):
         trace = self.make_trace()
         for words, message in ((["reprot", trace], "there is no verb reprot: did you mean report?"),
@@ -100,6 +108,32 @@ class Read(CommandLine):
         self.assertEqual((module["path"], module["gpu_ns"], module["calls"]), ("model", 1000, 1))
         self.assertEqual(trace["loss"], {})
         self.assertFalse(trace["ended"])
+
+    def test_a_summary_stands_for_its_trace(self):
+        trace = self.make_trace()
+        (trace / "summary.json").write_text("{}")
+        for words in (["report"], ["validate"], ["finalize"]):
+            of_trace, of_summary = self.call(*words, trace), self.call(*words, trace / "summary.json")
+            self.assertTrue(of_trace.stdout)
+            self.assertEqual((of_summary.returncode, of_summary.stdout), (of_trace.returncode, of_trace.stdout), words)
+        done = self.call("export", "summary.json", "--to", "csv", cwd=trace)
+        self.check_code(done, 0)
+        self.assertTrue((self.folder / "trace.csv").is_dir())
+
+    def test_many_traces_are_listed_unless_each_is_requested(self):
+        names = [f"runs/{name}" for name in "abcdef"]
+        (self.folder / "runs").mkdir()
+        for name in names:
+            self.make_trace(name=name)
+        done = self.call("report", "runs")
+        self.check_code(done, 0)
+        lines = done.stdout.splitlines()
+        self.assertEqual([line.split()[:2] for line in lines[1:7]], [[name, "app"] for name in names])
+        self.assertEqual(lines[-1], "6 traces, not the ranks of one job. Name one of them, or show all with --each.")
+        self.assertLess(len(lines), 12)
+        for words in (("runs", "--each"), names):
+            self.assertEqual(self.call("report", *words).stdout.count("\nmodel "), 6, words)
+        self.assertEqual(len(json.loads(self.call("report", "runs", "--json").stdout)["traces"]), 6)
 
     def test_text_names_what_is_missing(self):
         done = self.call("report", self.make_trace())

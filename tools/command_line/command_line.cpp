@@ -28,9 +28,7 @@ std::string unknown_text(const CLI::App& app, const std::vector<std::string>& wo
     if (words.empty() || words.front().starts_with("-")) return {};
     std::vector<std::string> known;
     for (const CLI::App* const verb : app.get_subcommands({})) known.push_back(verb->get_name());
-    const std::string meant = suggestion_text(known, words.front());
-    return "there is no verb " + words.front() +
-           (meant.empty() ? "; use " + alternatives_text(known) : meant);
+    return "there is no verb " + words.front() + suggestion_or_all_text(known, words.front());
   }
   for (const std::string& word : verbs.front()->remaining()) {
     if (!word.starts_with("--")) continue;
