@@ -38,6 +38,11 @@ std::string suggestion_text(const std::vector<std::string>& known, std::string_v
   return ": did you mean " + nearest.front() + "?";
 }
 
+std::string suggestion_or_all_text(const std::vector<std::string>& known, std::string_view name) {
+  const std::string meant = suggestion_text(known, name);
+  return meant.empty() ? "; use " + alternatives_text(known) : meant;
+}
+
 std::string alternatives_text(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -20,6 +20,10 @@ namespace rangefinder {
 /// ": did you mean report?" if one of `known` is near enough to be meant; otherwise empty.
 [[nodiscard]] std::string suggestion_text(const std::vector<std::string>& known, std::string_view name);
 
+/// The same, or "; use a, b or c" with all of `known` if none is near.
+[[nodiscard]] std::string suggestion_or_all_text(const std::vector<std::string>& known,
+                                                 std::string_view name);
+
 /// "a, b or c"
 [[nodiscard]] std::string alternatives_text(const std::vector<std::string>& names);
 

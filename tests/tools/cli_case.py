@@ -43,8 +43,8 @@ class CommandLine(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name)
 
-    def call(self, *arguments, **environment):
-        return subprocess.run([RANGEFINDER, *map(str, arguments)], cwd=self.folder, text=True, capture_output=True,
+    def call(self, *arguments, cwd=None, **environment):
+        return subprocess.run([RANGEFINDER, *map(str, arguments)], cwd=cwd or self.folder, text=True, capture_output=True,
                               timeout=120, env=clean_environment(**environment))
 
     def check_code(self, done, code):

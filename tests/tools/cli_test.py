@@ -18,8 +18,9 @@ WRONG_USE = {
             "--out %z -- true", "--out %q{NOT_SET_HERE} -- true"],
     "diff trace": ["", "trace --fail-over x", "trace --fail-over layer=5%", "trace --fail-over module=5%,",
                    "trace --fail-over module=x", "trace --fail-over module", "trace --json --csv", "trace --kernel a b", "--kernel ( b"],
+    "diff --kernel": ["a b", "a b trace trace --json"],
     "export": ["", "--to csv"],
-    "export trace": ["", "--to pdf", "--to prometheus --modules 0"],
+    "export trace": ["", "--to pdf", "--to prometheus --modules 0", "--to perfetto --out x.json.gz"],
 }
 
 
@@ -43,6 +44,36 @@ class Use(CommandLine):
                 if verb == "report trace":
                     self.assertTrue(done.stderr.startswith("rangefinder: "), done.stderr)
 
+    def test_without_arguments_ten_lines_say_what_to_type(self):
+        done = self.call()
+        self.check_code(done, 2)
+        lines = done.stderr.splitlines()
+        self.assertEqual((len(lines), lines[0], done.stdout), (10, "Start with:", ""))
+        for verb in ("report --example", "doctor", "run -- ", "report ", "diff ", "attach ", "help ", "--help"):
+            self.assertTrue(any(line.startswith("  rangefinder " + verb) for line in lines), verb)
+        self.assertIn(done.stderr, self.call("--help").stdout)
+
+    def test_version_has_a_word_and_a_letter(self):
+        version = self.call("--version").stdout
+        self.assertRegex(version, r"^rangefinder \d+\.\d+\.\d+")
+        for words in ("-V", "version"):
+            done = self.call(words)
+            self.check_code(done, 0)
+            self.assertEqual(done.stdout, version)
+
+    def test_for_a_word_that_is_like_no_verb_all_verbs_are_named(self):
+        for words in (["nosuch"], ["help", "nosuch"]):
+            done = self.call(*words)
+            self.check_code(done, 2)
+            self.assertRegex(done.stderr, r"^rangefinder: there is no verb nosuch; use run, .*report, diff, .* or doctor\n")
+
+    def test_wrong_use_says_what_to_type(self):
+        trace = self.make_trace()
+        for words, message in ((["report"], "rangefinder report rangefinder-4711, or --example"),
+                               (["run"], "rangefinder run -- ./app"),
+                               (["export", trace, "--to", "perfetto", "--out", "x.json.gz"],
+                                "Name x.json, and compress it afterwards, or pass --out - to gzip")):
+            self.assertIn(message, self.call(*words).stderr)
 
     def test_a_mistyped_word_gets_a_suggestion(self):
         trace = self.make_trace()
@@ -78,6 +109,32 @@ class Read(CommandLine):
         self.assertEqual(trace["loss"], {})
         self.assertFalse(trace["ended"])
 
+    def test_a_summary_stands_for_its_trace(self):
+        trace = self.make_trace()
+        (trace / "summary.json").write_text("{}")
+        for words in (["report"], ["validate"], ["finalize"]):
+            of_trace, of_summary = self.call(*words, trace), self.call(*words, trace / "summary.json")
+            self.assertTrue(of_trace.stdout)
+            self.assertEqual((of_summary.returncode, of_summary.stdout), (of_trace.returncode, of_trace.stdout), words)
+        done = self.call("export", "summary.json", "--to", "csv", cwd=trace)
+        self.check_code(done, 0)
+        self.assertTrue((self.folder / "trace.csv").is_dir())
+
+    def test_many_traces_are_listed_unless_each_is_requested(self):
+        names = [f"runs/{name}" for name in "abcdef"]
+        (self.folder / "runs").mkdir()
+        for name in names:
+            self.make_trace(name=name)
+        done = self.call("report", "runs")
+        self.check_code(done, 0)
+        lines = done.stdout.splitlines()
+        self.assertEqual([line.split()[:2] for line in lines[1:7]], [[name, "app"] for name in names])
+        self.assertEqual(lines[-1], "6 traces, not the ranks of one job. Name one of them, or show all with --each.")
+        self.assertLess(len(lines), 12)
+        for words in (("runs", "--each"), names):
+            self.assertEqual(self.call("report", *words).stdout.count("\nmodel "), 6, words)
+        self.assertEqual(len(json.loads(self.call("report", "runs", "--json").stdout)["traces"]), 6)
+
     def test_text_names_what_is_missing(self):
         done = self.call("report", self.make_trace())
         self.check_code(done, 0)
@@ -109,6 +166,18 @@ class Read(CommandLine):
         done = self.call("report", trace, "--color", "allways")
         self.check_code(done, 2)
         self.assertIn("allways is not auto, always or never: did you mean always?", done.stderr)
+
+    def test_the_kernels_of_diff_may_come_before_the_trace_and_before_other_options(self):
+        other = [{**cli_case.TRACE[3], "id": 2, "mangled": "other", "demangled": "other"},
+                 {**cli_case.TRACE[6], "name": 2, "start": 2000, "end": 2500}]
+        trace, kernels = self.make_trace([*cli_case.TRACE, *other]), ("--kernel", "int", "other")
+        wanted = self.call("diff", "--json", trace, *kernels)
+        self.check_code(wanted, 0)
+        for words in ((trace, *kernels, "--json"), (*kernels, trace, "--json"), ("--json", *kernels, trace),
+                      (*kernels, "--json", trace)):
+            done = self.call("diff", *words)
+            self.check_code(done, 0)
+            self.assertEqual(done.stdout, wanted.stdout)
 
     def test_lines_fit_the_width(self):
         deep = [dict(line) for line in cli_case.TRACE]

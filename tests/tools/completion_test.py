@@ -12,7 +12,7 @@ FOLDER = f"{REPOSITORY}/tools/completion"
 BASH = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rangefinder; '
         'printf "%s\\n" "${COMPREPLY[@]}"')
 # compadd and _files print instead of filling a menu.
-ZSH = ('compadd() { print -l -- "${@[(ie)--]:+${@[${@[(ie)--]}+1,-1]}}" }; _files() { print -l "files"; }; '
+ZSH = ('compadd() { print -l -- "${@[(ie)--]:+${@[${@[(ie)--]}+1,-1]}}" }; _files() { print -l "files$*"; }; '
        '_call_program() { shift; eval "$@" }; '
        'run() { source "$1"; }; file=$1; shift; words=("$@"); CURRENT=$#; run "$file"')
 FISH = 'set PATH (dirname $argv[2]) $PATH; source $argv[1]; complete "--do-complete="(string join -- " " rangefinder $argv[3..])'
@@ -25,9 +25,12 @@ def program(*words: str) -> list[str]:
 
 
 def in_shell(shell: str, *words: str) -> list[str]:
+    """What the shell offers in a folder with the folder `trace` and the file `trace.log`."""
     script, file = {"bash": (BASH, "rangefinder.bash"), "zsh": (ZSH, "_rangefinder"),
                     "fish": (FISH, "rangefinder.fish")}[shell]
     with tempfile.TemporaryDirectory() as home:
+        os.mkdir(f"{home}/trace")
+        open(f"{home}/trace.log", "w", encoding="utf-8").close()
         command = [shell, "-c", script] + {"fish": [], "bash": ["bash"], "zsh": ["zsh"]}[shell]
         done = subprocess.run([*command, f"{FOLDER}/{file}", RANGEFINDER, *words], capture_output=True, text=True,
                               timeout=60, cwd=home, env=dict(os.environ, HOME=home))
@@ -59,8 +62,26 @@ class Words(unittest.TestCase):
         self.assertEqual(program("report", "--example", ""), ["rtdetr", "decoder"])
 
     def test_nothing_is_offered_for_files_and_for_the_program_of_run(self):
-        for words in (("report", ""), ("report", "--html", ""), ("run", "--", ""), ("run", "--", "report", "--to")):
+        for words in (("report", "--html", ""), ("report", "--html="), ("validate", ""), ("run", "--", ""),
+                      ("run", "--", "report", "--to")):
             self.assertEqual(program(*words), [], words)
+
+    def test_a_slash_stands_for_folders(self):
+        for words in (("report", ""), ("report", "tra"), ("report", "--json", ""), ("finalize", "a", ""),
+                      ("export", "--to", "csv", ""), ("doctor", "--out", "")):
+            self.assertEqual(program(*words), ["/"], words)
+
+    def test_a_text_is_the_first_sentence_of_the_option(self):
+        for verb in sorted(set(program("")) - {"help"}):
+            done = subprocess.run([RANGEFINDER, "__complete", verb, "--"], capture_output=True, text=True, check=True)
+            self.assertNotIn("\t\n", done.stdout, verb)
+            for text in (line.split("\t")[1] for line in done.stdout.splitlines()):
+                self.assertEqual(text, text.rstrip(".:;, "), verb)
+                self.assertEqual((text.count("("), text.count("[")), (text.count(")"), text.count("]")), f"{verb}: {text}")
+                self.assertNotIn(". ", text, verb)
+        texts = dict(line.split("\t") for line in subprocess.run(
+            [RANGEFINDER, "__complete", "diff", "--save"], capture_output=True, text=True, check=True).stdout.splitlines())
+        self.assertIn("in this .json file", texts["--save"])
 
 
 class Shells(unittest.TestCase):
@@ -70,6 +91,9 @@ class Shells(unittest.TestCase):
         self.assertEqual(in_shell(shell, "rep"), ["report"])
         self.assertEqual(in_shell(shell, "export", "--to", "s"), ["speedscope", "sqlite"])
         self.assertEqual(in_shell(shell, "report", "--iteration"), ["--iterations", "--iteration-range"])
+        offered = in_shell(shell, "report", "tr")
+        self.assertIn(offered[0].rstrip("/"), ("trace", "files-"))
+        self.assertEqual(len(offered), 1, offered)
         return in_shell(shell, "run", "--", "/bi")
 
     def test_bash(self):

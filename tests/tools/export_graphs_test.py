@@ -28,7 +28,7 @@ class GraphsTest(CommandLine):
         kernel = next(event for event in events if event.get("cat") == "kernel")
         self.assertEqual((kernel["pid"], kernel["tid"]), (one["pid"], one["tid"]), "the row of its stream")
         flows = [event for event in events if event.get("ph") in "stf" and event.get("id", 0) & 0xffffffff == 9]
-        self.assertEqual({event["ph"] for event in flows}, {"s", "t"}, "an arrow from its launch")
+        self.assertEqual({event["ph"] for event in flows}, {"s", "f"}, "an arrow from its launch")
 
     def test_perfetto_shows_a_slice_in_the_row_of_its_stream(self):
         self.check_slice(json.loads(self.export("perfetto", [GRAPH, UNTIMED]).read_text()))

@@ -59,10 +59,10 @@ class Rules:
                 stack.append(end)
 
     def check_flows(self, events):
-        """Every flow starts once, in the slice of a launch, and ends in slices of GPU work."""
+        """Every flow starts once, in the slice of a launch, passes slices of GPU work, and ends once, in the last."""
         slices = {(event["pid"], event["tid"], event["ts"]): event for event in events
                   if event["ph"] == "X" and "correlation" in event["args"]}
-        begins, ends = collections.Counter(), collections.Counter()
+        begins, ends, last = collections.Counter(), collections.Counter(), {}
         for event in events:
             if event["ph"] not in ("s", "t", "f"):
                 continue
@@ -76,9 +76,13 @@ class Rules:
             else:
                 self.assertEqual(event["bp"], "e")
                 self.assertIn(at["cat"], ("kernel", "gpu_memcpy", "gpu_memset"))
-                ends[event["id"]] += 1
-        self.assertEqual(set(begins), set(ends))
+                ends[event["id"]] += event["ph"] == "f"
+                last[event["id"]] = max(last.get(event["id"], 0), event["ts"])
+        self.assertEqual(begins, ends)
         self.assertEqual(set(begins.values()) - {1}, set())
+        for event in events:
+            if event["ph"] == "f":
+                self.assertEqual(event["ts"], last[event["id"]], event)
 
     def check_all(self, events):
         self.check_members(events)
@@ -155,7 +159,7 @@ class Timelines(Export, Rules):
         lines = lines_of(recorded("graph_replay"))
         nodes = collections.Counter(line["corr"] for line in of_kind(lines, *GPU_WORK) if "graph" in line)
         events = events_of(self.export(recorded("graph_replay"), "perfetto"))
-        steps = collections.Counter(event["id"] for event in events if event["ph"] == "t")
+        steps = collections.Counter(event["id"] for event in events if event["ph"] in "tf" and event["id"] in nodes)
         self.assertEqual(steps, nodes)
 
     def test_kernels_that_overlap_on_a_stream_get_a_second_lane(self):

@@ -2,8 +2,11 @@
 """What `rangefinder report DIR` begins with: one iteration, where its time went, findings, the upper modules.
 Usage: report_overview_test.py RANGEFINDER REPOSITORY REPLAY"""
 import json
+import os
+import pty
 import re
 import shlex
+import subprocess
 
 import cli_case
 import export_case
@@ -220,6 +223,23 @@ class Overview(CommandLine):
         few = self.call("report", recorded("rtdetr_exact"), "--top", "3", "--depth", "9").stdout
         self.assertIn("one iteration", few)
         self.assertLess(len(few.splitlines()), 40)
+
+    def test_a_computation_of_more_than_a_second_is_named_on_a_terminal(self):
+        traces = 2 * [recorded("decoder_sampled")]
+        terminal, stderr = pty.openpty()
+        with subprocess.Popen([cli_case.RANGEFINDER, "report", *traces], stdout=subprocess.DEVNULL, stderr=stderr,
+                              env=cli_case.clean_environment(TERM="xterm")) as process:
+            os.close(stderr)
+            shown = b""
+            try:
+                while part := os.read(terminal, 1024):
+                    shown += part
+            except OSError:  # the other side is closed
+                pass
+        os.close(terminal)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(b"computing  (", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
 
 
 if __name__ == "__main__":

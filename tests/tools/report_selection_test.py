@@ -100,6 +100,14 @@ class Total(CommandLine):
             self.assertIn("--total", done.stderr)
         self.check_code(self.call("report", recorded("rtdetr_exact"), "--total", "--range", "nosuchrange"), 2)
 
+    def test_runs_of_other_lengths_with_the_same_gpu_time_are_not_called_alike(self):
+        runs = recorded("case_starved_one"), recorded("case_starved_pinned")
+        text = " ".join(self.call("report", *runs, "--as-ranks").stdout.split())
+        self.assertNotIn("No straggler", text)
+        self.assertIn(f"Although the ranks' GPU times differ by less than 2 %, {runs[1]} ran for 385 ms and {runs[0]} for 2.91 s",
+                      text)
+        self.assertIn("No straggler", self.call("report", runs[0], runs[0], "--as-ranks").stdout)
+
 
 if __name__ == "__main__":
     export_case.main(__doc__)

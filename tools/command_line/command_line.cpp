@@ -28,7 +28,7 @@ std::string unknown_text(const CLI::App& app, const std::vector<std::string>& wo
     if (words.empty() || words.front().starts_with("-")) return {};
     std::vector<std::string> known;
     for (const CLI::App* const verb : app.get_subcommands({})) known.push_back(verb->get_name());
-    return "there is no verb " + words.front() + suggestion_text(known, words.front());
+    return "there is no verb " + words.front() + suggestion_or_all_text(known, words.front());
   }
   for (const std::string& word : verbs.front()->remaining()) {
     if (!word.starts_with("--")) continue;
@@ -39,25 +39,47 @@ std::string unknown_text(const CLI::App& app, const std::vector<std::string>& wo
   return {};
 }
 
+/// The first sentence, without the colon before a list of choices.
+std::string first_sentence(const std::string& text) {
+  std::string out = text.substr(0, std::min(text.find('\n'), text.find(". ")));
+  out.erase(out.find_last_not_of('.') + 1);
+  if (out.ends_with(':')) out.pop_back();
+  return out;
+}
+
 std::vector<Choice> option_choices(const CLI::App& app) {
   std::vector<Choice> out;
   for (const CLI::Option* const option : app.get_options({})) {
     if (option->get_group().empty()) continue;  // hidden
-    const std::string about = option->get_description();
     for (const std::string& name : option->get_lnames())
-      out.push_back({"--" + name, about.substr(0, about.find_first_of(".:;\n"))});
+      out.push_back({"--" + name, first_sentence(option->get_description())});
   }
   return out;
 }
 
-/// The choices of the option that `word` names; nullptr: it is no option, or has none.
-const std::vector<Choice>* choices_of(const CLI::App& app, const CommandNotes& notes,
-                                      const std::string& word) {
+/// The option that `word` names, if it takes a value.
+const CLI::Option* option_before_value(const CLI::App& app, const std::string& word) {
+  if (!word.starts_with("-")) return nullptr;
   for (const CLI::Option* const option : app.get_options({})) {
-    const auto at = notes.choices.find(option);
-    if (at != notes.choices.end() && option->check_name(word)) return &at->second;
+    if (option->get_items_expected_max() != 0 && option->check_name(word)) return option;
   }
   return nullptr;
+}
+
+/// True for placeholders of folders: of an option's value, or of an argument.
+bool takes_folder(const CLI::Option& option) {
+  return (option.get_positional() ? option.get_name(true, false) : option.get_type_name()) == "DIR";
+}
+
+/// What a value of `option` may be; nullptr: what an argument may be.
+std::vector<Choice> value_choices(const CLI::App& app, const CommandNotes& notes, const CLI::Option* option) {
+  if (const auto at = notes.choices.find(option); at != notes.choices.end()) return at->second;
+  const bool folder = option != nullptr ? takes_folder(*option)
+                                        : !app.get_options([](const CLI::Option* one) {
+                                                return one->get_positional() && takes_folder(*one);
+                                              })
+                                               .empty();
+  return folder ? std::vector<Choice>{{kAnyFolder}} : std::vector<Choice>();
 }
 
 std::vector<Choice> starting_with(const std::string& text, std::vector<Choice> choices) {
@@ -77,8 +99,9 @@ std::vector<Choice> completions_of(const CLI::App& app, const CommandNotes& note
   if (last.starts_with("-")) {
     const std::size_t equals = last.find('=');
     if (equals == std::string::npos) return starting_with(last, option_choices(app));
-    const std::vector<Choice>* const values = choices_of(app, notes, last.substr(0, equals));
-    std::vector<Choice> out = values == nullptr ? std::vector<Choice>() : *values;
+    const CLI::Option* const option = option_before_value(app, last.substr(0, equals));
+    if (option == nullptr || takes_folder(*option)) return {};
+    std::vector<Choice> out = value_choices(app, notes, option);
     for (Choice& value : out) value.name.insert(0, last.substr(0, equals + 1));
     return starting_with(last, out);
   }
@@ -87,9 +110,9 @@ std::vector<Choice> completions_of(const CLI::App& app, const CommandNotes& note
     return starting_with(last, verbs);
   }
   if (!verbs.empty()) return words.front() == "help" ? starting_with(last, verbs) : std::vector<Choice>();
-  const std::vector<Choice>* const values =
-      words.size() > 1 ? choices_of(app, notes, words[words.size() - 2]) : nullptr;
-  return values == nullptr ? std::vector<Choice>() : starting_with(last, *values);
+  std::vector<Choice> values = value_choices(
+      app, notes, words.size() > 1 ? option_before_value(app, words[words.size() - 2]) : nullptr);
+  return !values.empty() && values.front().name == kAnyFolder ? values : starting_with(last, values);
 }
 
 }  // namespace
@@ -122,7 +145,7 @@ CommandLineOption& CommandLineOption::only_choices() {
 }
 
 CommandLineOption& CommandLineOption::expected(int count) {
-  option_->expected(count);
+  option_->expected(count)->allow_extra_args(false);  // else it also takes the arguments behind its values
   return *this;
 }
 
@@ -233,10 +256,12 @@ Verb CommandLine::without_verb() {
 }
 
 void CommandLine::version(const std::string& text) {
-  app_->set_version_flag("--version", text)->group("Options");  // CLI11's own group has changed its name
+  app_->set_version_flag("-V,--version", text, "Print the version and exit")
+      ->group("Options");  // CLI11's own group has changed its name
 }
 
 std::optional<int> CommandLine::parse(std::vector<std::string> words) {
+  if (words == std::vector<std::string>{"version"}) words = {"--version"};
   // `help VERB` is `VERB --help`, and `help` is `--help`.
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
@@ -264,10 +289,6 @@ bool CommandLine::got(const std::string& verb) const {
   const std::vector<CLI::App*> parsed = app_->get_subcommands();
   return std::any_of(parsed.begin(), parsed.end(),
                      [&](const CLI::App* one) { return one->get_name() == verb; });
-}
-
-std::string CommandLine::help() const {
-  return app_->help();
 }
 
 std::vector<Choice> CommandLine::completions(std::vector<std::string> words) const {

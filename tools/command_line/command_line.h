@@ -33,6 +33,8 @@ struct Choice {
   std::string name;
   std::string about = {};  ///< shown in --help; empty: the option's description names the choice
 };
+/// The only choice of completions() where a folder is expected.
+inline constexpr const char* kAnyFolder = "/";
 struct CommandNotes;
 
 /// One option or flag of a verb. Borrowed from its CommandLine, cheap to copy.
@@ -122,17 +124,15 @@ class CommandLine {
   [[nodiscard]] Verb verb(const std::string& name, const std::string& about);
   /// For the program's own options and end of --help.
   [[nodiscard]] Verb without_verb();
-  /// Adds --version, which prints `text`.
+  /// Adds -V and --version, which print `text`. So does the word `version`.
   void version(const std::string& text);
 
   /// `words`: without the program's name. Prints --help or --version and returns exit code 0 (`help VERB` is
   /// `VERB --help`); otherwise returns nullopt. Throws NotUnderstood.
   [[nodiscard]] std::optional<int> parse(std::vector<std::string> words);
   [[nodiscard]] bool got(const std::string& verb) const;
-  /// Text of --help; of the given verb, if there is one.
-  [[nodiscard]] std::string help() const;
-  /// What the last of `words` may become, for a shell's completion: verbs, options, or values of an option.
-  /// Empty: nothing is known, as for files.
+  /// What the last of `words` may become, for a shell's completion: verbs, options, values of an option, or
+  /// kAnyFolder. Empty: nothing is known, as for files.
   [[nodiscard]] std::vector<Choice> completions(std::vector<std::string> words) const;
 
  private:

@@ -14,9 +14,14 @@ _rangefinder() {
   local asked=()
   for word in "${words[@]:0:${#words[@]}-1}"; do [[ $word == = ]] || asked+=("$word"); done
   mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" __complete "${asked[@]}" "$current" 2>/dev/null | cut -f 1)
-  if ((${#COMPREPLY[@]} == 0)); then
+  local places=''
+  case ${COMPREPLY[*]} in
+    '') places=-f ;;
+    /) places=-d ;;  # a folder
+  esac
+  if [[ -n $places ]]; then
     compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    mapfile -t COMPREPLY < <(compgen $places -- "$current")
   fi
 }
 

@@ -14,5 +14,14 @@ function __rangefinder_has_words
     test (count (__rangefinder_words)) -gt 0
 end
 
-complete -c rangefinder -n __rangefinder_has_words -f -a '(__rangefinder_words)'
+function __rangefinder_offers
+    set -l words (__rangefinder_words)
+    if string match -q '/*' -- $words[1] # a folder
+        __fish_complete_directories (commandline -ct)
+    else
+        printf '%s\n' $words
+    end
+end
+
+complete -c rangefinder -n __rangefinder_has_words -f -a '(__rangefinder_offers)'
 complete -c rangefinder -n 'not __rangefinder_has_words' -F

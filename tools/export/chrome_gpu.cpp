@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "schema/key_names.h"
 #include "tools/export/time_span.h"
@@ -74,9 +75,22 @@ void ChromeGpu::open_args(const GpuWork& work) {
 
 void ChromeGpu::flow(const GpuWork& work, ChromeRow row) {
   if (!context_.has_flow(work.correlation)) return;
-  // The launch of a graph has one flow through all of its nodes, so a node must not end it.
-  context_.events.flow(work.graph != 0 ? 't' : 'f', row, context_.process.first_flow_id + work.correlation,
-                       work.start_ns);
+  const FlowPoint point{work.correlation, row, work.start_ns};
+  if (work.graph == 0) return write_flow('f', point);
+  // A launch of a graph has one flow through all of its nodes, which ends at the node that starts last. Two
+  // launches of one graph do not overlap, so the first node of the next one shows which node that was.
+  const auto [at, is_first] = latest_nodes_.try_emplace(work.graph, point);
+  if (is_first) return;
+  FlowPoint& latest = at->second;
+  const bool same_launch = point.correlation == latest.correlation;
+  if (point.correlation < latest.correlation || (same_launch && point.start_ns < latest.start_ns)) {
+    return write_flow('t', point);
+  }
+  write_flow(same_launch ? 't' : 'f', std::exchange(latest, point));
+}
+
+void ChromeGpu::write_flow(char phase, const FlowPoint& point) {
+  context_.events.flow(phase, point.row, context_.process.first_flow_id + point.correlation, point.start_ns);
 }
 
 const std::string& ChromeGpu::config_args(std::uint32_t config, std::uint32_t gpu) {
@@ -229,6 +243,7 @@ void ChromeGpu::finish() {
   for (auto& [key, open] : annotations_) {
     while (!open.stack.empty()) close_annotation(key, open);
   }
+  for (const auto& [graph, latest] : latest_nodes_) write_flow('f', latest);
 }
 
 }  // namespace rangefinder

@@ -22,7 +22,8 @@ namespace rangefinder {
 ///   stream 13 modules   ▇ encoder/0 ▇  ▇ encoder/1 ▇      first start to last end of an instance's kernels
 ///
 /// An exact line precedes the kernel with the same correlation id, whose slice gets its bytes.
-/// Memory: exact lines without their kernel so far, and one annotation per stream and nesting level.
+/// Memory: exact lines without their kernel so far, one annotation per stream and nesting level, a node a
+/// graph.
 class ChromeGpu {
  public:
   explicit ChromeGpu(ChromeContext& context) : context_(context) {}
@@ -55,7 +56,14 @@ class ChromeGpu {
   /// its flow and its annotation.
   template <typename Add>
   void slice(const GpuWork& work, std::string_view category, std::string_view name, Add&& add);
+  /// Where the flow of a launch reaches GPU work.
+  struct FlowPoint {
+    std::uint32_t correlation = 0;
+    ChromeRow row;
+    TimeNs start_ns = 0;
+  };
   void flow(const GpuWork& work, ChromeRow row);
+  void write_flow(char phase, const FlowPoint& point);
   void annotate(const GpuWork& work);
   void close_annotation(const StreamKey& key, OpenAnnotations& open);
   [[nodiscard]] bool is_above(std::uint32_t path, std::uint32_t below) const;
@@ -66,6 +74,8 @@ class ChromeGpu {
   std::unordered_map<std::uint64_t, std::string> config_args_;  // by config and GPU
   std::unordered_map<std::uint32_t, ExactRecord> waiting_;      // by correlation id
   std::map<StreamKey, OpenAnnotations> annotations_;
+  std::map<std::uint32_t, FlowPoint>
+      latest_nodes_;  // by graph: of its last launch, the node that starts last
 };
 
 /// Host calls, and the profiler's holds in them, as slices on the rows of their threads, and the flows from

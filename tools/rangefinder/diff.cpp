@@ -25,6 +25,7 @@
 #include "tools/command_line/command_line.h"
 #include "tools/export/output_file.h"
 #include "tools/rangefinder/fail_limits.h"
+#include "tools/rangefinder/named_traces.h"
 #include "tools/rangefinder/read_options.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
@@ -44,7 +45,7 @@ struct DiffVerb {
 };
 
 TraceFolder one_trace(const std::string& place) {
-  std::vector<TraceFolder> traces = find_traces(place);
+  std::vector<TraceFolder> traces = named_traces({place});
   if (traces.size() == 1) return std::move(traces.front());
   std::string text = place + " holds " + count_text(traces.size()) + " traces; name one of them:";
   for (const TraceFolder& trace : traces) text += "\n  " + trace.folder.string();
@@ -52,7 +53,9 @@ TraceFolder one_trace(const std::string& place) {
 }
 
 bool is_baseline(const std::string& place) {
-  return std::filesystem::path(place).extension() == ".json" && std::filesystem::is_regular_file(place);
+  const std::filesystem::path file(place);
+  return file.extension() == ".json" && file.filename() != "summary.json" &&
+         std::filesystem::is_regular_file(file);
 }
 
 HalfOpen<std::uint64_t> selected(const DiffVerb& verb) {

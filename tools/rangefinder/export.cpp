@@ -11,6 +11,7 @@
 #include "profiler/base/number_text.h"
 #include "tools/command_line/command_line.h"
 #include "tools/export/export_format.h"
+#include "tools/rangefinder/named_traces.h"
 #include "tools/rangefinder/verb.h"
 
 namespace rangefinder {
@@ -30,7 +31,7 @@ struct ExportOptions {
 /// Beside the trace, as in rangefinder-4711.perfetto.json.
 fs::path default_target(const std::string& place, const ExportFormat& format) {
   fs::path base = fs::absolute(place).lexically_normal();
-  if (!base.has_filename()) base = base.parent_path();  // "dir/"
+  if (!base.has_filename() || base.filename() == "summary.json") base = base.parent_path();  // "dir/"
   return base.parent_path() / (base.filename().string() + std::string(format.ending));
 }
 
@@ -40,6 +41,11 @@ fs::path target_of(const ExportOptions& options, const ExportFormat& format) {
     throw WrongUse("--out -: " + options.to + " does not fit one stream; name a file or folder");
   }
   fs::path out = options.out;
+  if (const fs::path compressed = out.extension(); compressed == ".gz" || compressed == ".zst") {
+    throw WrongUse("--out " + options.out + ": the file would not be compressed. Name " +
+                   out.stem().string() + ", and compress it afterwards, or pass --out - to " +
+                   (compressed == ".gz" ? "gzip" : "zstd"));
+  }
   std::error_code ignored;
   // An existing folder takes the file.
   if (format.shape == ExportShape::file && fs::is_directory(out, ignored)) {
@@ -53,17 +59,13 @@ int export_traces(const ExportOptions& options) {
   if (format == nullptr) {
     std::vector<std::string> known;
     for (const ExportFormat& one : export_formats()) known.emplace_back(one.name);
-    const std::string meant = suggestion_text(known, options.to);
-    throw WrongUse("there is no format " + options.to +
-                   (meant.empty() ? "; use " + alternatives_text(known) : meant));
+    throw WrongUse("there is no format " + options.to + suggestion_or_all_text(known, options.to));
   }
   ExportRequest request;
   request.overwrite = options.force ? Overwrite::yes : Overwrite::no;
   request.step_range = options.step_range;
   request.max_modules = options.max_modules;
-  for (const std::string& place : options.places) {
-    for (TraceFolder& trace : find_traces(place)) request.traces.push_back(std::move(trace));
-  }
+  request.traces = named_traces(options.places);
   request.out = target_of(options, *format);
   if (request.out == "-" && format->shape == ExportShape::file_a_trace && request.traces.size() > 1) {
     throw WrongUse("--out -: " + counted_text(request.traces.size(), "trace gives", "traces give") + " one " +

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/model/missing.h"
-#include "tools/analysis/model/trace_files.h"
 #include "tools/analysis/validate/summary_rewrite.h"
 #include "tools/command_line/command_line.h"
+#include "tools/rangefinder/named_traces.h"
 #include "tools/rangefinder/verb.h"
 
 namespace rangefinder {
@@ -20,16 +19,14 @@ namespace {
 
 int finalize(const std::vector<std::string>& places) {
   bool all = true;
-  for (const std::string& place : places) {
-    for (const TraceFolder& trace : find_traces(place)) {
-      const std::string kept = trace.has_summary ? complete_summary(trace.folder, UINT64_MAX)
-                                                 : "there is no summary.json to complete";
-      all &= kept.empty();
-      std::cout << printable(trace.folder.string()) << ": "
-                << (kept.empty() ? "summary.json has the attribution of `rangefinder report`, and findings"
-                                 : kept)
-                << "\n";
-    }
+  for (const TraceFolder& trace : named_traces(places)) {
+    const std::string kept = trace.has_summary ? complete_summary(trace.folder, UINT64_MAX)
+                                               : "there is no summary.json to complete";
+    all &= kept.empty();
+    std::cout << printable(trace.folder.string()) << ": "
+              << (kept.empty() ? "summary.json has the attribution of `rangefinder report`, and findings"
+                               : kept)
+              << "\n";
   }
   return all ? kExitOk : kExitCheckFailed;
 }

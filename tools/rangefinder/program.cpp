@@ -83,7 +83,8 @@ int run_command_line(const Program& about, int argc, char** argv) {
   without_verb.usage("VERB [OPTIONS]");
   Action action;
   about.add_verbs(line, action, program);
-  without_verb.footer(about.footer);  // behind the verbs, which would inherit it
+  // Behind the verbs, which would inherit it.
+  without_verb.footer(std::string(about.start) + "\n" + about.footer);
   if (!all.empty() && all.front() == kComplete) {
     all.erase(all.begin());
     print_completions(line.completions(all));
@@ -95,7 +96,7 @@ int run_command_line(const Program& about, int argc, char** argv) {
     return not_understood(error);
   }
   if (!action) {
-    std::cerr << line.help();
+    std::cerr << about.start;
     return kExitWrongUse;
   }
   for (const char* const verb : {"run", "top", "serve"}) {

@@ -14,7 +14,8 @@ namespace rangefinder {
 struct Program {
   const char* edition;  ///< after the version; empty: everything
   const char* about;
-  const char* footer;  ///< of --help, after the verbs
+  const char* start;   ///< what to type first; all that is printed without arguments
+  const char* footer;  ///< end of --help, after `start`
   /// `program`: the words after the first `--`.
   void (*add_verbs)(CommandLine& line, Action& action, const std::vector<std::string>& program);
 };

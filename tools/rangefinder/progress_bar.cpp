@@ -24,7 +24,8 @@ void write_all(const std::string& text) {
 std::string bar_text(std::chrono::duration<double> since) {
   const std::uint64_t done = read_progress.done(), total = read_progress.total();
   if (total == 0) return {};
-  const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+  if (done >= total) return "\r\033[Kcomputing  (" + bytes_text(done) + " read)";
+  const double part = static_cast<double>(done) / static_cast<double>(total);
   std::string out = "\r\033[Kreading  " + std::to_string(std::lround(100 * part)) + " %  " +
                     bytes_text(done) + " of " + bytes_text(total);
   if (part > 0.02) {

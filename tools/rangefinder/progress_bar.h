@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A progress line on standard error, for commands that read longer than a second:
+// A progress line on standard error, for commands that take longer than a second:
 //
 //   reading  38 %  1.02 of 2.69 GB  3 s left
+//   computing  (2.69 GB read)
 //
 // Shows nothing if standard error is not a terminal. Clears the line at the end.
 #pragma once

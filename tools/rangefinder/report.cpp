@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +24,7 @@
 #include "tools/analysis/table/table_render.h"
 #include "tools/command_line/command_line.h"
 #include "tools/rangefinder/installation.h"
+#include "tools/rangefinder/named_traces.h"
 #include "tools/rangefinder/read_options.h"
 #include "tools/rangefinder/report_html.h"
 #include "tools/rangefinder/report_ranks.h"
@@ -156,14 +155,11 @@ std::string trace_markdown(const Loaded& loaded, const ReportOptions& options) {
 }
 
 std::string trace_csv(const Loaded& loaded, const ReportOptions& options) {
-  const std::vector<Table> tables = csv_tables(loaded.section->tables(loaded.input(options)), options.view);
-  const auto named = [&options](const Table& table) {
-    return options.table.empty() || table.name == options.table;
-  };
-  const auto at = std::find_if(tables.begin(), tables.end(), named);
-  if (at != tables.end()) return render_csv(*at);
   std::string known;
-  for (const Table& table : tables) known += " " + table.name;
+  for (const Table& table : csv_tables(loaded.section->tables(loaded.input(options)), options.view)) {
+    if (options.table.empty() || table.name == options.table) return render_csv(table);
+    known += " " + table.name;
+  }
   throw WrongUse("--table " + options.table + ": the section " + options.section + " has" + known);
 }
 
@@ -206,9 +202,10 @@ std::string one_report(const Loaded& loaded, const ReportOptions& options) {
 
 /// A check of any trace fails.
 int exit_code(const AllLoaded& all) {
-  const bool fails =
-      std::any_of(all.begin(), all.end(), [](const auto& one) { return one->section->fails(); });
-  return fails ? kExitCheckFailed : kExitOk;
+  for (const auto& one : all) {
+    if (one->section->fails()) return kExitCheckFailed;
+  }
+  return kExitOk;
 }
 
 int print_json(const AllLoaded& all, const ReportOptions& options) {
@@ -257,10 +254,7 @@ int report(ReportOptions& options) {
   // Before the files are read. The overview has the keys of its modules.
   const std::string known = options.section.empty() ? "modules" : options.section;
   check_sort(options, known, *find_section(known, options.view.check)->make(options.view));
-  std::vector<TraceFolder> traces;
-  for (const std::string& place : options.places) {
-    for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
-  }
+  std::vector<TraceFolder> traces = named_traces(options.places);
   options.as_ranks = traces.size() > 1 && !options.view.total && !options.view.check &&
                      (options.as_ranks || ranks_of_one_job(traces));
   const bool is_first_screen = options.section.empty() || options.section == "overview";
@@ -271,15 +265,21 @@ int report(ReportOptions& options) {
     write_html(traces, options.html, options.limits);
     return kExitOk;
   }
+  const bool one_by_one =
+      !options.as_ranks && !options.markdown && !options.view.total && !options.view.check;
+  if (one_by_one && !options.each && !options.json && !options.csv &&
+      traces.size() > std::max(kMaxUnnamed, options.places.size())) {
+    std::cout << trace_list_text(traces, options.style());
+    return kExitOk;
+  }
   if (options.csv && traces.size() > 1) throw WrongUse("--csv writes one table: name one trace");
   if (options.csv && is_first_screen)
     std::cerr << "rangefinder: --csv has the modules only; headline and findings: --json\n";
   const AllLoaded all = load_all(traces, options, kind);
   options.as_ranks = options.as_ranks && all.size() > 1;
   for (const auto& one : all) {
-    const Loaded& loaded = *one;
-    if (!options.view.sort.empty() && loaded.section->sort_keys().empty()) {
-      check_sort(options, shown_tables(loaded.section->tables(loaded.input(options)), &Outputs::json, {}));
+    if (!options.view.sort.empty() && one->section->sort_keys().empty()) {
+      check_sort(options, shown_tables(one->section->tables(one->input(options)), &Outputs::json, {}));
     }
   }
   if (options.json) return print_json(all, options);
@@ -293,7 +293,7 @@ int report(ReportOptions& options) {
   }
   if (options.as_ranks && !options.markdown) {
     std::cout << separator << rank_report(all).text(options.style(), options.view.depth);
-  } else if (all.size() > 1 && !options.markdown && !options.view.total && !options.view.check) {
+  } else if (all.size() > 1 && one_by_one) {
     std::cout << "\nEach trace by itself: these are not the ranks of one job. To compare them as ranks: "
                  "--as-ranks\n";
   }
@@ -315,16 +315,16 @@ void check_total(ReportOptions& options, bool modules) {
 /// Checks that CLI11 cannot do.
 void complete(ReportOptions& options) {
   if (options.example.empty() == options.places.empty())
-    throw WrongUse(options.places.empty() ? "DIR is required" : "--example and DIR exclude each other");
+    throw WrongUse(options.places.empty()
+                       ? "DIR is required, as in: rangefinder report rangefinder-4711, or --example"
+                       : "--example and DIR exclude each other");
   if (!options.example.empty()) options.places.push_back(find_example(options.example).string());
   options.view.layers = options.section.empty();
   options.limits = options.reading.limits();
   if (!options.section.empty() && find_section(options.section) == nullptr) {
     std::vector<std::string> known;
     for (const SectionKind& kind : section_kinds()) known.emplace_back(kind.name);
-    const std::string meant = suggestion_text(known, options.section);
-    throw WrongUse("there is no section " + options.section +
-                   (meant.empty() ? "; use " + alternatives_text(known) : meant));
+    throw WrongUse("there is no section " + options.section + suggestion_or_all_text(known, options.section));
   }
   if (int{options.json} + int{options.csv} + int{options.markdown} > 1) {
     throw WrongUse("--json, --csv and --md exclude each other");
@@ -426,7 +426,7 @@ void add_report(CommandLine& line, Action& action) {
             "modules: the paths of --range as one row, each kernel once, with its share of an iteration");
   verb.flag("--check", options->view.check,
             "graphs: calls that prevent the capture of CUDA graphs, by module; exit code 1 if there are any");
-  verb.flag("--each", options->each, "With ranks: show each one before the merged report");
+  verb.flag("--each", options->each, "Show each of many traces; of ranks, before the merged report");
   verb.group("Output");
   add_color_option(verb);
   verb.flag("--wide", options->wide, "Show all columns, whatever the line length");

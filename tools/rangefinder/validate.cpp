@@ -14,6 +14,7 @@
 #include "tools/analysis/validate/salvage.h"
 #include "tools/analysis/validate/validation.h"
 #include "tools/command_line/command_line.h"
+#include "tools/rangefinder/named_traces.h"
 #include "tools/rangefinder/verb.h"
 
 namespace rangefinder {
@@ -91,7 +92,7 @@ void for_each_trace(const std::vector<std::string>& places, Take take) {
     if (!std::filesystem::exists(place)) throw Missing(place + " does not exist");
     std::vector<TraceFolder> traces;
     try {
-      traces = find_traces(place);
+      traces = named_traces({place});
     } catch (const Missing& error) {
       take(nullptr, unreadable(place, error));
     }
@@ -145,10 +146,7 @@ OrderedJson as_json(const Salvage& result) {
 }
 
 int fix(const ValidateOptions& options) {
-  std::vector<TraceFolder> traces;
-  for (const std::string& place : options.places) {
-    for (TraceFolder& trace : find_traces(place)) traces.push_back(std::move(trace));
-  }
+  const std::vector<TraceFolder> traces = named_traces(options.places);
   if (!options.out.empty() && traces.size() != 1) {
     throw WrongUse("--out needs a single trace, and there are " + std::to_string(traces.size()));
   }

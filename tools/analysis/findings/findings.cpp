@@ -247,6 +247,7 @@ const Finding* better_of(const Finding& a, const Finding& b) {
 }
 
 void take_over(Finding& shown, const Finding& other) {
+  if (other.id == shown.id) return;  // another kernel of the same place
   const std::string text = other.id + " (" + other.effect + ")";
   const auto also = std::find_if(shown.evidence.begin(), shown.evidence.end(),
                                  [](const Evidence& one) { return one.key == "also"; });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/queries/module_table.h"
 
 namespace rangefinder {
@@ -11,6 +12,8 @@ namespace {
 
 /// Relative spread below which there is no straggler.
 constexpr double kMinSpread = 0.02;
+/// Relative spread of the runs' lengths that equal GPU times do not explain.
+constexpr double kMinRunSpread = 0.1;
 
 double spread(std::uint64_t least, std::uint64_t most, double mean) {
   return mean <= 0 ? 0 : static_cast<double>(most - least) / mean;
@@ -25,6 +28,7 @@ std::string rank_name(const TraceTotals& trace) {
 void RankMerge::add(const TraceTotals& trace) {
   Rank& rank = ranks_.emplace_back();
   rank.name = rank_name(trace);
+  rank.run_ns = trace.last_ns;
   for (const KernelTotals& kernel : trace.selected().kernels()) {
     rank.gpu_ns += kernel.total_ns;
     rank.kernels += kernel.count;
@@ -109,10 +113,22 @@ Table RankMerge::ranks(bool has_wait_table) const {
                                : "Longest own GPU time: " + slow + "; communication is not counted.\n";
   } else {
     out.remarks = slow.empty()
-                      ? "No straggler: the ranks' GPU times differ by less than 2 %.\n"
+                      ? alike_text()
                       : "Straggler: " + slow + " has the longest GPU time; communication is not counted.\n";
   }
   return out;
+}
+
+std::string RankMerge::alike_text() const {
+  const auto by_run = [](const Rank& a, const Rank& b) { return a.run_ns < b.run_ns; };
+  const auto [least, most] = std::minmax_element(ranks_.begin(), ranks_.end(), by_run);
+  const std::string alike = "the ranks' GPU times differ by less than 2 %";
+  if (ranks_.empty() ||
+      spread(least->run_ns, most->run_ns, static_cast<double>(most->run_ns)) < kMinRunSpread) {
+    return "No straggler: " + alike + ".\n";
+  }
+  return "Although " + alike + ", " + least->name + " ran for " + duration_text(least->run_ns) + " and " +
+         most->name + " for " + duration_text(most->run_ns) + ".\n`rangefinder diff` compares two of them.\n";
 }
 
 std::string RankMerge::straggler() const {

@@ -38,6 +38,7 @@ class RankMerge {
   struct Rank {
     std::string name;
     std::uint64_t gpu_ns = 0, communication_ns = 0, kernels = 0;
+    std::uint64_t run_ns = 0;  ///< from the beginning of the trace to its last event
     [[nodiscard]] std::uint64_t own_ns() const noexcept { return gpu_ns - communication_ns; }
   };
   struct Module {
@@ -48,6 +49,8 @@ class RankMerge {
   };
   [[nodiscard]] static std::vector<Cell> module_row(const std::string& path, const Module& module,
                                                     const std::vector<Rank>& ranks);
+  /// Of ranks without a straggler. Runs of other lengths are named: GPU time does not explain them.
+  [[nodiscard]] std::string alike_text() const;
 
   std::vector<Rank> ranks_;
   std::map<std::string, Module> modules_;

@@ -171,6 +171,9 @@ TEST_CASE("allocations in each iteration are counted with their time, those of t
 
   check_evidence(allocations, {{"allocs_per_repetition", 1}});
   CHECK(*allocations.saving_ns == 7 * 45'000u);
+  CHECK(allocations.why.ends_with(
+      " an iteration pass in 2 calls that allocate or free. All of them bypass a pool, so each may wait for "
+      "the whole GPU."));
   CHECK(find(Waiting(false, true, 1).found(), "allocations_in_loop") == nullptr);
 }
 

@@ -52,6 +52,13 @@ TEST_CASE("the product with most time in RT-DETR hardly uses its tensor cores") 
                        {"achieved_occupancy", Approx(0.097).margin(0.001)}});
 }
 
+TEST_CASE("no finding names its own rule as another symptom") {
+  for (const Finding& finding : found_in("case_gemm_metrics", true)) {
+    INFO(finding.id << " of " << finding.where);
+    CHECK(text(finding, "also").find(finding.id + " (") == std::string::npos);
+  }
+}
+
 TEST_CASE("a program whose streams wait for each other now and then, and that uses a pool, has no finding") {
   CHECK(found_in("multi_stream").empty());
 }

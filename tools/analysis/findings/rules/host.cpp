@@ -204,17 +204,21 @@ void find_allocations_in_loop(const FindingContext& context, std::vector<Finding
     return static_cast<double>(n) / static_cast<double>(context.loop.count);
   };
   const double share = context.of_span(ns);
-  const bool pool = pool_calls == allocs + frees;
-  if (allocs + frees < context.loop.count || share < (pool ? kMinShareOfPool : kMinShare)) return;
+  const std::uint64_t calls = allocs + frees;
+  const bool pool = pool_calls == calls;
+  if (calls < context.loop.count || share < (pool ? kMinShareOfPool : kMinShare)) return;
   Finding finding{"allocations_in_loop", context.loop.path, ns, ns};
   finding.effect = finding.where.empty() ? "Memory is allocated and freed in every iteration"
                                          : "allocates and frees memory in every iteration";
-  finding.why = context.each_text(ns) + " an iteration pass in calls that allocate or free, " +
-                three_digits(per_iteration(allocs)) + " and " + three_digits(per_iteration(frees)) +
-                " of them. ";
-  finding.why +=
-      pool ? "All of them use a pool, which costs the call alone."
-           : "All but " + count_text(pool_calls) + " bypass a pool, so each may wait for the whole GPU.";
+  finding.why = context.each_text(ns) + " an iteration pass in " +
+                counted_text(context.each_count(calls, context.loop.count), "call that allocates or frees",
+                             "calls that allocate or free") +
+                ". ";
+  const std::string outside_of_pools =
+      pool_calls == 0 ? "All"
+                      : percent_text(static_cast<double>(calls - pool_calls) / static_cast<double>(calls));
+  finding.why += pool ? "All of them use a pool, which costs the call alone."
+                      : outside_of_pools + " of them bypass a pool, so each may wait for the whole GPU.";
   finding.evidence = {
       evidence_number("allocs_per_repetition", "allocations per iteration", per_iteration(allocs)),
       evidence_number("frees_per_repetition", "frees per iteration", per_iteration(frees)),
