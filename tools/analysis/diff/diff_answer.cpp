@@ -290,8 +290,11 @@ DiffAnswer::DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOpt
 
 std::string DiffAnswer::set_ups() const {
   std::string out;
-  for (const std::string& text : differences)
-    out += (out.empty() ? "Set-ups differ: " : "; ") + text.substr(kDifferent.size());
+  for (const std::string& text : differences) {
+    const std::size_t colon = text.find(':');
+    out += out.empty() ? "Set-ups differ: " : "; ";
+    out += text.substr(kDifferent.size(), colon - kDifferent.size()) + text.substr(colon + 1);
+  }
   return out;
 }
 

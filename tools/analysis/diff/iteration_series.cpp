@@ -127,7 +127,8 @@ class SeriesSums {
 
   /// Adds the sums of children to their parents, and merges paths of the same text.
   void finish(IterationSeries& out) {
-    out.calls = outside_.result([this](std::uint32_t path) { return text(path); });
+    out.calls = outside_.result([this](std::uint32_t path) { return text(path); },
+                                [this](std::uint32_t path) { return names_.parent_of(path); });
     std::vector<std::uint32_t> ids;
     for (const auto& [id, path] : names_.paths) ids.push_back(id);
     std::sort(ids.begin(), ids.end());
@@ -378,8 +379,7 @@ IterationSeries IterationSeries::load(const TraceFolder& trace, const std::strin
     throw Missing(trace.folder.string() + " holds a summary.json but no trace-*.ndjson\n" +
                   "  A comparison needs the trace: copy its files next to the summary.");
   }
-  Trace rows(trace, {kSeriesColumns, SampledTrace::kColumns | TotalsFold::kColumns, kIterationColumns,
-                     Keep::yes, limits});
+  Trace rows(trace, {kColumns, SampledTrace::kColumns, kIterationColumns, Keep::yes, limits});
   Iterations found = find_iterations(rows, iteration_range);
   return of(rows, std::move(found), wanted);
 }

@@ -41,14 +41,20 @@ void OutsideCalls::add(const RangeRecord& range) {
 
 void OutsideCalls::add(const KernelRecord& kernel) {
   const GpuWork& work = kernel.work;
-  if (iterations_.instances.empty() || work.range == 0 || !is_timed(work)) return;
-  if (iterations_.of(work) != Iterations::kNone) return;
-  gpu_ns_[work.range] += static_cast<double>(duration_ns(work.start_ns, work.end_ns));
+  if (iterations_.instances.empty() || !is_timed(work)) return;
+  if (iterations_.of(work) != Iterations::kNone) {
+    inside_.insert(work.path);
+  } else if (work.range != 0) {
+    gpu_ns_[work.range] += static_cast<double>(duration_ns(work.start_ns, work.end_ns));
+  }
 }
 
 std::map<std::string, CallSeries> OutsideCalls::result(
-    const std::function<std::string(std::uint32_t)>& text) {
-  for (const std::uint32_t path : inside_) paths_.erase(path);
+    const std::function<std::string(std::uint32_t)>& text,
+    const std::function<std::uint32_t(std::uint32_t)>& parent) {
+  for (std::uint32_t path : inside_) {
+    for (; path != 0; path = parent(path)) paths_.erase(path);
+  }
   std::sort(calls_.begin(), calls_.end(), [](const ModuleCall& a, const ModuleCall& b) {
     return std::tie(a.thread, a.start_ns, b.end_ns, a.path) <
            std::tie(b.thread, b.start_ns, a.end_ns, b.path);

@@ -5,8 +5,9 @@
 //   ranges outside of iterations ─▶ nested by time ─▶ GPU and host time of each call, inclusive
 //   kernels, by their range ──────┘                      └─▶ by path: at most kMaxBatches
 //
-// Excludes a path that is open during the iterations: its work belongs to them (iterations.h). Memory: some
-// 50 bytes for each range outside of iterations.
+// Excludes a path that is open during the iterations, or that has work of them, as of a CUDA graph whose
+// ranges were open when it was captured (iterations.h). Memory: some 50 bytes for each range outside of
+// iterations.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +37,12 @@ class OutsideCalls {
 
   void add(const RangeRecord& range);
   void add(const KernelRecord& kernel);
-  /// Whether no range of the path is open during the iterations. Call it after the last line.
+  /// Whether the path has nothing in the iterations. Call it after the last line.
   [[nodiscard]] bool is_outside(std::uint32_t path) const { return paths_.count(path) != 0; }
-  /// Call it once, after the last line. `text`: path as text.
+  /// Call it once, after the last line. `text`: path as text. `parent`: 0 of an outermost path.
   [[nodiscard]] std::map<std::string, CallSeries> result(
-      const std::function<std::string(std::uint32_t)>& text);
+      const std::function<std::string(std::uint32_t)>& text,
+      const std::function<std::uint32_t(std::uint32_t)>& parent);
 
  private:
   struct ModuleCall {

@@ -14,6 +14,7 @@
 #include "tools/analysis/diff/kernel_comparison.h"
 #include "tools/analysis/diff/trace_diff.h"
 #include "tools/analysis/model/missing.h"
+#include "tools/analysis/table/table_render.h"
 
 namespace rangefinder {
 namespace {
@@ -307,9 +308,9 @@ TEST_CASE("a comment has what fails first, and one row for layers that changed a
   const Table table = modules_for_comment(diff, failed);
   REQUIRE(table.rows.size() == 20);
   CHECK(table.title == "Modules, what got worse first: 20 of 32 rows");
-  CHECK(table.rows[0][0].shown == "head");
+  CHECK(cell_text(table.rows[0][0], Unit::text, false) == "head");
   CHECK(std::get<std::string>(table.rows[0].back().value) == "worse, over the limit");
-  CHECK(table.rows[1][0].shown == "layers/*/attn (6)");
+  CHECK(cell_text(table.rows[1][0], Unit::text, false) == "layers/*/attn (6)");
   CHECK(std::get<double>(table.rows[1][2].value) == Approx(6e6));
 }
 
