@@ -19,6 +19,7 @@ CMAKE = "project(rangefinder VERSION 1.2.3 LANGUAGES C CXX)\n"
 CHANGELOG = "# Changelog\n\nFor users.\n\n## 1.2.3 · 2026-11-26\n\n* One change.\n\n## 1.2.2 · 2026-10-01\n\n* Another.\n"
 
 
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
 class Release(unittest.TestCase):
     def setUp(self):
         self.root = tempfile.mkdtemp()
