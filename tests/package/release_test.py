@@ -60,6 +60,12 @@ class Release(unittest.TestCase):
         self.git("commit", "-q", "-m", "later")
         self.assertEqual(release.problems(self.root, "1.2.3"), ["the tag v1.2.3 names another commit"])
 
+    def test_programs_and_rights_that_the_tests_of_the_packages_need(self):
+        self.assertEqual(release.machine_problems(lambda name: name, lambda: 0), [])
+        self.assertEqual(release.machine_problems(lambda name: name if name == "git" else None, lambda: 1000),
+                         ["debootstrap and buildah missing: apt-get install debootstrap buildah",
+                          "the tests of the packages need root"])
+
     def test_the_version_is_stated_once(self):
         with open(os.path.join(REPOSITORY, "CMakeLists.txt"), encoding="utf-8") as file:
             version = file.read().split("project(rangefinder VERSION ")[1].split()[0]
