@@ -9,6 +9,10 @@ find_package(CLI11 2.1 REQUIRED)
 find_package(SQLite3 REQUIRED)
 
 if(RANGEFINDER_COLLECTOR)
+  # CMake 3.25.1 (Debian 12) sets a property of this target, although CUDA 13 has no libnvToolsExt. Nothing links to it.
+  if(CMAKE_VERSION VERSION_LESS 3.26 AND NOT TARGET CUDA::nvToolsExt)
+    add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+  endif()
   find_package(CUDAToolkit 13 REQUIRED)
   add_library(rangefinder_cuda_headers INTERFACE)
   target_include_directories(rangefinder_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})

@@ -19,6 +19,7 @@ CMAKE = "project(rangefinder VERSION 1.2.3 LANGUAGES C CXX)\n"
 CHANGELOG = "# Changelog\n\nFor users.\n\n## 1.2.3 · 2026-11-26\n\n* One change.\n\n## 1.2.2 · 2026-10-01\n\n* Another.\n"
 
 
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
 class Release(unittest.TestCase):
     def setUp(self):
         self.root = tempfile.mkdtemp()
@@ -58,6 +59,12 @@ class Release(unittest.TestCase):
         self.git("add", ".")
         self.git("commit", "-q", "-m", "later")
         self.assertEqual(release.problems(self.root, "1.2.3"), ["the tag v1.2.3 names another commit"])
+
+    def test_programs_and_rights_that_the_tests_of_the_packages_need(self):
+        self.assertEqual(release.machine_problems(lambda name: name, lambda: 0), [])
+        self.assertEqual(release.machine_problems(lambda name: name if name == "git" else None, lambda: 1000),
+                         ["debootstrap and buildah missing: apt-get install debootstrap buildah",
+                          "the tests of the packages need root"])
 
     def test_the_version_is_stated_once(self):
         with open(os.path.join(REPOSITORY, "CMakeLists.txt"), encoding="utf-8") as file:

@@ -62,9 +62,8 @@ def main():
     out, build = os.path.abspath(options.out), os.path.abspath(options.build)
     if system() != "debian 12":
         sys.exit(f"tools/package: packages are made on Debian 12, whose C library and sources they are for; this is {system()}")
-    if not shutil.which("dpkg-source"):
-        sys.exit("tools/package: dpkg-source is missing: apt-get install dpkg-dev")
-    subprocess.run([os.path.join(tree.ROOT, "tools/setup")], check=True)
+    if subprocess.run([os.path.join(tree.ROOT, "tools/setup"), "--package"], check=False).returncode != 0:
+        sys.exit("tools/package: tools/setup --package failed, see above")
     os.makedirs(build, exist_ok=True)
     log = os.path.join(build, "package.log")
     open(log, "w", encoding="utf-8").close()

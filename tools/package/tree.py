@@ -29,8 +29,13 @@ def epoch():
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if given:
         return int(given)
-    return int(subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%ct"], check=True, capture_output=True,
-                              text=True).stdout)
+    # Root may package the checkout of another user, as in a container.
+    done = subprocess.run(["git", "-c", f"safe.directory={ROOT}", "-C", ROOT, "log", "-1", "--format=%ct"], check=False,
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"tools/package: no time of the last commit ({done.stderr.strip()}).\n"
+                         "  Set SOURCE_DATE_EPOCH to the seconds since 1970 that every file gets.")
+    return int(done.stdout)
 
 
 def is_elf(path):
