@@ -2,30 +2,15 @@
 """Verdict, exit code and first line of `rangefinder diff` for pairs of runs with a known answer. They are recorded, or
 made of recorded iterations.
 Usage: diff_pairs_test.py RANGEFINDER REPOSITORY REPLAY"""
-import functools
 import json
-import random
 
 import cli_case
 import export_case
 from cli_case import CommandLine
 from export_case import lines_of, path_texts, recorded
-from resampled import OF_ITERATIONS, Resampled
+from resampled import OF_ITERATIONS, Resampled, halves, iterations_of
 
 PAIRS = 20
-
-
-@functools.lru_cache(maxsize=None)
-def iterations_of(name, iteration="iteration"):
-    lines = lines_of(recorded(name))
-    return Resampled(lines, next(id for id, text in path_texts(lines).items() if text == iteration))
-
-
-def halves(iterations, seed):
-    """Two runs without a common iteration, after the first one, which warms up."""
-    order = list(range(1, len(iterations.blocks)))
-    random.Random(seed).shuffle(order)
-    return [0, *order[:len(order) // 2]], [0, *order[len(order) // 2:]]
 
 
 def transposed(variant, factor=1.0):
@@ -84,7 +69,7 @@ class Pairs(CommandLine):
 
     def test_a_kernel_that_is_most_of_the_iteration_and_3_percent_slower(self):
         before, after = (self.write(transposed("naive", factor)) for factor in (1, 1.03))
-        self.check_pair(before, after, r"Slower: an iteration takes 6\d\d us instead of 60\d us \(\+2\.8 %\)\. "
+        self.check_pair(before, after, r"Slower: the kernels of an iteration take 57\d us instead of 55\d us \(\+[23]\.\d %\)\. "
                         r"Largest change: GPU time of transpose \+1\d\.\d us\.",
                         {"2%": 1, "iteration=2%": 1, "module=2%": 1, "5%": 0})
 
@@ -103,30 +88,30 @@ class Pairs(CommandLine):
     def test_a_tiled_transpose_is_faster(self):
         naive, padded = self.write(transposed("naive")), self.write(transposed("padded"))
         change = r"Largest change: GPU time of transpose {}48\d us\."
-        self.check_pair(naive, padded, r"Faster: an iteration takes 1[12]\d us instead of 60\d us \(-80\.\d %\)\. " +
+        self.check_pair(naive, padded, r"Faster: the kernels of an iteration take 7\d\.\d us instead of 55\d us \(-86\.\d %\)\. " +
                         change.format("-"), {"5%": 0})
-        self.check_pair(padded, naive, r"Slower: an iteration takes 60\d us instead of 1[12]\d us \(\+40\d\.\d %\)\. " +
+        self.check_pair(padded, naive, r"Slower: the kernels of an iteration take 55\d us instead of 7\d\.\d us \(\+65\d\.\d %\)\. " +
                         change.format(r"\+"), {"5%": 1, "module=5%": 1, "800%": 0})
 
     def test_few_iterations_are_never_called_unchanged(self):
         iterations = iterations_of("case_starved_pinned")
-        few = r"Too few iterations to test: an iteration takes .* and .* \(.*; 2 and 2 iterations\)\.{}"
+        few = r"Too few iterations to test: an iteration takes .* and .* \(.*; 2 and 2 iterations, 5 a side are needed\)\."
         same = [self.write(iterations.run([0, *blocks])) for blocks in ((3, 4), (5, 6))]
-        self.check_pair(*same, few.format(""), {"5%": 0})
+        self.check_pair(*same, few, {"5%": 4})
         slower = self.write(iterations.run([0, 5, 6], kernels={2: 3}))
-        self.check_pair(same[0], slower, few.format(".*"), {"iteration=5%": 0})
+        self.check_pair(same[0], slower, few, {"iteration=5%": 4})
         two = self.write(iterations_of("hf_rtdetr_trace", "step").run([0, 3, 4]))
-        self.check_pair(two, recorded("hf_rtdetr_sampled"),
-                        r"Too few iterations to test: an iteration takes 23\.0 ms and 25\.7 ms "
-                        r"\(\+11\.4 %, ± 7\.0 %; 2 and 9 iterations\)\.", {"5%": 0})
-        # Four prove a large change.
-        pair = [self.write(iterations_of(name).run([0, 3, 4, 5, 6])) for name in ("case_starved_pinned", "case_starved_one")]
+        self.check_pair(two, recorded("hf_rtdetr_trace"),
+                        r"Too few iterations to test: .*; 2 and \d iterations, 5 a side are needed\)\.", {"5%": 4})
+        # Five prove a large change.
+        pair = [self.write(iterations_of(name).run([0, 3, 4, 5, 6, 7])) for name in ("case_starved_pinned", "case_starved_one")]
         self.check_pair(*pair, r"Slower: an iteration takes 4\d\.\d ms instead of 6\.\d\d ms .*", {"5%": 1})
 
     def test_a_check_without_enough_iterations_says_so(self):
-        done = self.call("diff", recorded("rtdetr_unfused"), recorded("rtdetr_sampled"), "--fail-over", "iteration=5%")
-        self.check_code(done, 0)
-        self.assertIn("Too few iterations to test: --fail-over could not check them.", done.stdout)
+        done = self.call("diff", *[recorded("rtdetr_unfused")] * 2, "--fail-over", "iteration=5%")
+        self.check_code(done, 4)
+        self.assertTrue(done.stdout.startswith("Too few iterations to test: "))
+        self.assertIn("Too few iterations to test: --fail-over could not check the limits.", done.stdout)
 
 
 if __name__ == "__main__":

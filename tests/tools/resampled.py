@@ -4,7 +4,11 @@
 They have the noise of the recorded iterations, which made-up numbers have not.
 """
 import bisect
+import functools
 import itertools
+import random
+
+from export_case import lines_of, path_texts, recorded
 
 NAMES = {"header", "gpu", "context", "stream", "thread", "domain", "category", "name", "path", "kernel_name", "config"}
 WORK = {"kernel", "memcpy", "memset"}
@@ -51,6 +55,20 @@ class Resampled:
                       for line in self.blocks[block] if line["t"] == "kernel" and line["name"] in kernels)
         starts, delays = [start for start, _ in slow], [0, *itertools.accumulate(delay for _, delay in slow)]
         return lambda time: round((time - self.bounds[block]) * host + delays[bisect.bisect_left(starts, time)])
+
+
+@functools.lru_cache(maxsize=None)
+def iterations_of(name, iteration="iteration"):
+    """Of a recording."""
+    lines = lines_of(recorded(name))
+    return Resampled(lines, next(id for id, text in path_texts(lines).items() if text == iteration))
+
+
+def halves(iterations, seed):
+    """Two runs without a common iteration, after the first one, which warms up."""
+    order = list(range(1, len(iterations.blocks)))
+    random.Random(seed).shuffle(order)
+    return [0, *order[:len(order) // 2]], [0, *order[len(order) // 2:]]
 
 
 def moved(line, now, later, kernels, known, numbers):

@@ -50,9 +50,15 @@ std::uint32_t WorkGroups::path_at(std::uint32_t path) {
 }
 
 std::uint32_t WorkGroups::owner_at(std::uint32_t path, std::uint32_t name, bool selected) {
-  const auto [it, is_new] = owner_positions_[selected ? 1 : 0].try_emplace(
-      std::uint64_t{path} << 32 | name, static_cast<std::uint32_t>(owners_.size()));
-  if (is_new) owners_.push_back({path_at(path), name, selected});
+  const std::uint64_t key = std::uint64_t{path} << 32 | name;
+  const auto [it, is_new] =
+      owner_positions_[selected ? 1 : 0].try_emplace(key, static_cast<std::uint32_t>(owners_.size()));
+  if (is_new) {
+    const auto& others = owner_positions_[selected ? 0 : 1];
+    const auto other = others.find(key);
+    const std::uint32_t number = other == others.end() ? numbers_++ : owners_[other->second].number;
+    owners_.push_back({path_at(path), name, selected, number});
+  }
   return it->second;
 }
 

@@ -37,6 +37,8 @@ class WorkGroups {
     std::uint32_t path = 0;  ///< position in paths()
     std::uint32_t name = 0;  ///< KernelNameRecord; 0: a copy or memset
     bool selected = true;    ///< its bytes are reported
+    /// Of the path and the name, so that errors of the whole trace do not depend on what is selected.
+    std::uint32_t number = 0;
   };
 
   /// `selection`: whose work is reported; it must outlive the groups, and have learned the trace's names.
@@ -103,6 +105,7 @@ class WorkGroups {
   const Selection* selection_;
   std::array<std::unordered_map<std::uint64_t, std::uint32_t>, 2> owner_positions_;  // not selected, selected
   std::vector<Owner> owners_;
+  std::uint32_t numbers_ = 0;
   std::unordered_map<GroupKey, Repeated, KeyHash> repeated_;
   std::unordered_map<GroupKey, std::uint32_t, KeyHash> configurations_;  // number per kernel of a path
   std::size_t groups_ = 1;  // group 0: all work beyond the limits

@@ -238,7 +238,9 @@ void SampleSplit::perturb(const ColumnRates& rates, std::size_t replica, const O
   for (const Piece& piece : pieces_) {
     const double weight = weight_of(piece, rates.replicas[replica], std::max(piece.start_ns, start),
                                     std::min(piece.end_ns, end));
-    perturbed_.push_back(weight * std::max(0.05, 1 + spread * drawn_normal(drawn_bits(key ^ piece.owner))));
+    perturbed_.push_back(
+        weight *
+        std::max(0.05, 1 + spread * drawn_normal(drawn_bits(key ^ groups_.owners()[piece.owner].number))));
   }
 }
 
