@@ -52,8 +52,9 @@ REPORTS = (
 )
 DIFFS = (
     ("case_attention", "case_attention", "--all"),
+    ("case_transpose_metrics", "case_transpose_metrics", "--all"),
     ("case_gemm_small", "case_attention", "--all", "--fail-over", "5%", "--allow-unchecked"),
-    ("case_starved_pinned", "case_overlap"),
+    ("case_starved_pinned", "case_starved_one"),
     ("multi_stream_ranges", "copy_storm", "--all"),
     ("multi_stream_ranges", "--kernel", "probe_spin", "probe_increment"),
 )
