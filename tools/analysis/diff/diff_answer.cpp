@@ -302,6 +302,7 @@ OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {
   OrderedJson out{
       {"schema", "rangefinder.diff"}, {"version", "1.1"}, {"a", side_json(a)}, {"b", side_json(b)}};
   out["differences"] = differences;
+  if (const std::string text = set_ups(); !text.empty()) out["set_ups"] = text;
   out["verdict"] = {{"result", verdict.result}, {"text", verdict.text}};
   if (const std::string text = ratios.text(); !text.empty()) {
     if (ratios.kernels) out["ratios"]["kernels"] = *ratios.kernels;

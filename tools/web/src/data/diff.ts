@@ -39,7 +39,8 @@ export type DiffTable = (typeof kDiffTables)[number];
 export interface Diff extends Record<Exclude<DiffTable, "metrics" | "calls">, DiffRow[]> {
   a: DiffSide;
   b: DiffSide;
-  differences: string[];
+  /** How the runs differ: GPU, clocks, program, arguments, … */
+  set_ups?: string;
   /** How many times as fast B is. */
   ratios?: { text: string };
   verdict: { result: string; text: string };

@@ -20,7 +20,7 @@ export const diffColumns = (diff: Diff, of: DiffTable): TableColumn<DiffRow>[] =
 
 /** The lines of `rangefinder diff` below the verdict. */
 export const diffLines = (diff: Diff): string[] => [
-  ...diff.differences,
+  ...(diff.set_ups === undefined ? [] : [diff.set_ups]),
   ...(diff.ratios === undefined ? [] : [diff.ratios.text]),
 ];
 
