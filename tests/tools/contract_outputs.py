@@ -54,7 +54,7 @@ DIFFS = (
     ("case_attention", "case_attention", "--all"),
     ("case_transpose_metrics", "case_transpose_metrics", "--all"),
     ("case_gemm_small", "case_attention", "--all", "--fail-over", "5%", "--allow-unchecked"),
-    ("case_starved_pinned", "case_starved_one"),
+    ("case_starved_pinned", "case_starved_one", "--fail-over", "5000%"),
     ("multi_stream_ranges", "copy_storm", "--all"),
     ("multi_stream_ranges", "--kernel", "probe_spin", "probe_increment"),
 )

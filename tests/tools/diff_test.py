@@ -181,6 +181,9 @@ class Diff(CommandLine):
                                           "--allow-unchecked"), 0)
                 whole = self.diff(before, after, "--all")
                 self.assertEqual(whole["verdict"]["result"], "other_counters")
+                unchecked = self.diff(before, after, "--fail-over", "5%", "--allow-unchecked")
+                self.assertEqual(("failed" in unchecked, unchecked["unchecked"]),
+                                 (False, "The counters' modes differ, so times do"))
                 self.assertEqual({row["verdict"] for row in whole["modules"] if row["quantity"] == "gpu_ns"} -
                                  {"new", "gone"}, {"untested"})
 
@@ -194,6 +197,19 @@ class Diff(CommandLine):
         done = self.call("diff", recorded("hf_rtdetr_trace"), recorded("case_bert_fp32"), "--fail-over", "module=5%")
         self.check_code(done, 4)
         self.assertRegex(done.stdout, r"^No verdict: the programs differ, hf_rtdetr\.py and bert\.py, ")
+
+    def test_bytes_of_replayed_graphs_are_those_of_the_counted_iterations(self):
+        opening = self.report(recorded("decoder_sampled"))["opening"]
+        decode = next(row for row in self.diff("decoder_sampled", "decoder_sampled", "--all")["modules"]
+                      if (row["path"], row["quantity"]) == ("decode", "dram_bytes"))
+        both = opening["dram_read_bytes"] + opening["dram_write_bytes"]
+        self.assertAlmostEqual(decode["a"] / both, 1, delta=0.02)
+
+    def test_a_limit_without_a_unit_is_a_share(self):
+        for limit in ("5", "50", "iteration=3"):
+            done = self.call("diff", *[recorded("case_starved_one")] * 2, "--fail-over", limit)
+            self.check_code(done, 2)
+            self.assertIn("give a share such as 5% or 0.05", done.stderr)
 
     def test_metrics_are_compared(self):
         whole = self.diff("case_transpose_metrics", "case_gemm_metrics", "--all")
@@ -275,11 +291,12 @@ class Diff(CommandLine):
             return done.stdout.splitlines()
         lines = lines_of_comment("case_starved_pinned", "case_starved_one", "--fail-over", "5%")
         self.assertEqual(lines[0], f"**{self.first_line('case_starved_pinned', 'case_starved_one')}**")
-        self.assertEqual(lines[2], "Set-ups differ: arguments --workers 8 --copy pinned and --workers 1 --copy pageable")
+        self.assertEqual(lines[2], "1 row is worse by more than 5%; the first: the iteration")
+        self.assertEqual(lines[4], "Set-ups differ: arguments --workers 8 --copy pinned and --workers 1 --copy pageable")
         at = lines.index("| what | A | B | change | ± | verdict |")
         self.assertEqual(lines[at + 1:at + 3], ["|---|---:|---:|---:|---:|---|",
                                                 "| wall time | 6.00 ms | 48.0 ms | +700.4 % | 1.3 % | slower |"])
-        self.assertEqual(lines[-1], "1 row is worse by more than 5%; the first: the iteration")
+        self.assertEqual(lines[-1].count(" iterations of `"), 2)
         lines = lines_of_comment("rtdetr_r18", "rtdetr_r18_unfused", "--fail-over", "5%")
         modules = [line for line in lines if line.startswith("| iteration")]
         self.assertIn("worse, over the limit", modules[0])

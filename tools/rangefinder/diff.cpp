@@ -115,9 +115,12 @@ struct FailCheck {
   FailCheck(const FailLimits& limits, const TraceDiff& diff)
       : failed(limits.failed(diff)), unchecked(limits.unchecked(diff)) {}
 
-  [[nodiscard]] std::string text(const std::string& limits) const {
+  [[nodiscard]] std::string text(const std::string& limits, bool allow_unchecked) const {
     std::string out;
-    if (!unchecked.empty()) out = unchecked + ": --fail-over could not check the limits.\n";
+    if (!unchecked.empty()) {
+      out = unchecked + ": --fail-over could not check the limits" +
+            (allow_unchecked ? ", and --allow-unchecked passes that" : "") + ".\n";
+    }
     if (failed.empty()) return unchecked.empty() ? "Nothing is worse by more than " + limits + ".\n" : out;
     const std::string& path = failed.front()->key;
     return out + counted_text(failed.size(), "row is", "rows are") + " worse by more than " + limits +
@@ -142,7 +145,7 @@ void set_min_change(DiffOptions& options, const std::string& text) {
   }
   const double factor = is_time("ms") ? 1e6 : is_time("us") ? 1e3 : 1;
   options.min_share = 0;
-  options.min_ns = factor * parse_share("--min-change", text.substr(0, text.size() - 2));
+  options.min_ns = factor * 100 * parse_share("--min-change", text.substr(0, text.size() - 2) + "%");
 }
 
 void print_tables(const std::vector<Table>& tables, const DiffVerb& verb) {
@@ -174,17 +177,20 @@ int diff_traces(const DiffVerb& verb) {
   const DiffAnswer answer(side(verb.places[0], verb), side(verb.places[1], verb), options);
   std::vector<Table> tables = diff_tables(answer.diff, verb.all);
   for (std::size_t i = 1; i < tables.size(); ++i) keep_first(tables[i], verb.top);
+  // Every row is new or gone.
+  if (answer.diff.basis == Basis::none && !verb.all && !verb.json && !verb.csv) tables.resize(1);
   const FailCheck check(limits, answer.diff);
-  const std::string outcome = verb.fail_over.empty() ? "" : check.text(verb.fail_over);
+  const std::string outcome = verb.fail_over.empty() ? "" : check.text(verb.fail_over, verb.allow_unchecked);
   if (verb.json) {
     OrderedJson out = answer.json(tables);
-    if (!verb.fail_over.empty()) out["failed"] = !check.failed.empty();
+    if (!verb.fail_over.empty() && (check.unchecked.empty() || !check.failed.empty()))
+      out["failed"] = !check.failed.empty();
     if (!check.unchecked.empty()) out["unchecked"] = check.unchecked;
     std::cout << dump_json(out) << "\n";
   } else if (verb.csv) {
     std::cout << render_csv(tables[1]);
   } else if (verb.markdown) {
-    std::cout << answer.markdown(std::move(tables), check.failed) << (outcome.empty() ? "" : "\n" + outcome);
+    std::cout << answer.markdown(std::move(tables), check.failed, outcome);
   } else {
     print_text(answer, tables, verb);
     std::cout << outcome;
@@ -254,9 +260,10 @@ void add_diff(CommandLine& line, Action& action) {
   command.group("Limits");
   command.option("--least", verb->least, "Ignore changes below this share [2%]").type_name("SHARE");
   command
-      .option("--fail-over", verb->fail_over,
-              "Exit with code 1 if an iteration or a module got worse by more than this share, as in 5%, or "
-              "iteration=3%,module=10%,dram=5%")
+      .option(
+          "--fail-over", verb->fail_over,
+          "Exit with code 1 if an iteration, or GPU time or bytes of a module got worse by more than this "
+          "share, as in 5%, or iteration=3%,module=10%,dram=5%")
       .type_name("LIMITS");
   command.flag("--allow-unchecked", verb->allow_unchecked,
                "Exit with code 0, not 4, if --fail-over cannot check a limit");

@@ -28,7 +28,9 @@ double parse_share(const std::string& option, const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (error != std::errc() || (rest != "%" && !rest.empty()) || !(value >= 0 && value < 1e6)) {
+  // "5" is more likely 5 % than 500 %, with which a gate never fails.
+  const double most = rest == "%" ? 1e6 : 1;
+  if (error != std::errc() || (rest != "%" && !rest.empty()) || !(value >= 0 && value <= most)) {
     throw WrongUse(option + " " + text + ": give a share such as 5% or 0.05");
   }
   return rest == "%" ? value / 100 : value;

@@ -201,6 +201,12 @@ std::string arguments(const Header& header) {
   return joined(all.empty() ? all : std::vector<std::string>(all.begin() + 1, all.end()), " ");
 }
 
+/// "A: 59 iterations of `out/before`. "
+std::string side_text(const char* name, const IterationSeries& series) {
+  return std::string(name) + ": " + counted_text(series.iterations, "iteration", "iterations") + " of `" +
+         printable(series.title.substr(0, series.title.find("   "))) + "`. ";
+}
+
 std::string gpu_names(const IterationSeries& series) {
   return joined({series.gpus.begin(), series.gpus.end()}, ", ");
 }
@@ -313,8 +319,9 @@ OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {
   return out;
 }
 
-std::string DiffAnswer::markdown(std::vector<Table> tables, const std::vector<const Change*>& failed) const {
-  std::string out = "**" + printable(verdict.text) + "**\n\n";
+std::string DiffAnswer::markdown(std::vector<Table> tables, const std::vector<const Change*>& failed,
+                                 const std::string& outcome) const {
+  std::string out = "**" + printable(verdict.text) + "**\n\n" + outcome + (outcome.empty() ? "" : "\n");
   if (const std::string text = set_ups(); !text.empty()) out += printable(text) + "\n\n";
   for (Table& table : tables) {
     if (table.name == "kernels") continue;
@@ -323,8 +330,8 @@ std::string DiffAnswer::markdown(std::vector<Table> tables, const std::vector<co
     out += render_markdown(table, false) + "\n";
   }
   if (const std::string text = ratios.text(); !text.empty()) out += text + "\n\n";
-  return out + "A: " + counted_text(a.iterations, "iteration", "iterations") +
-         ", B: " + count_text(b.iterations) + ". ±: half the 95 % confidence interval of the change.\n";
+  return out + side_text("A", a) + side_text("B", b) +
+         "±: half the 95 % confidence interval of the change.\n";
 }
 
 }  // namespace rangefinder

@@ -45,10 +45,10 @@ struct DiffAnswer {
   [[nodiscard]] nlohmann::ordered_json json(const std::vector<Table>& tables) const;
   /// "Set-ups differ: GPUs NVIDIA H100 and NVIDIA H200; …"; empty: they do not.
   [[nodiscard]] std::string set_ups() const;
-  /// For a comment on a pull request: the verdict, how the set-ups differ, the iteration, modules that
-  /// changed, those of `failed` first. `tables`: of diff_tables().
-  [[nodiscard]] std::string markdown(std::vector<Table> tables,
-                                     const std::vector<const Change*>& failed) const;
+  /// For a comment on a pull request: the verdict, `outcome` of a check if any, how the set-ups differ, the
+  /// iteration, modules that changed, those of `failed` first. `tables`: of diff_tables().
+  [[nodiscard]] std::string markdown(std::vector<Table> tables, const std::vector<const Change*>& failed,
+                                     const std::string& outcome) const;
 };
 
 }  // namespace rangefinder

@@ -252,8 +252,10 @@ const char* iteration_verdict_name(const Change& change) noexcept {
   const QuantityName& quantity = name_of(change.quantity);
   if (change.verdict == Verdict::worse) return quantity.worse;
   if (change.verdict == Verdict::better) return quantity.better;
-  return change.verdict == Verdict::untested && is_tested(change.quantity) ? "too few"
-                                                                           : verdict_name(change.verdict);
+  const bool few = std::min(change.n_a, change.n_b) < kMinForVerdict;
+  return change.verdict == Verdict::untested && few && is_tested(change.quantity)
+             ? "too few"
+             : verdict_name(change.verdict);
 }
 
 Table modules_for_comment(const TraceDiff& diff, const std::vector<const Change*>& failed) {
@@ -269,7 +271,9 @@ Table modules_for_comment(const TraceDiff& diff, const std::vector<const Change*
   const auto fails = static_cast<std::size_t>(
       std::count_if(rows.begin(), rows.end(), [](const AlikeChanges& row) { return row.fails; }));
   const std::size_t shown = std::min(rows.size(), std::max(kRows, fails));
-  Table out = changes_table("modules", "Modules, what got worse first", {}, false);
+  const bool any_worse = !rows.empty() && rank(rows.front()) < 2;
+  Table out = changes_table("modules", any_worse ? "Modules, what got worse first" : "Modules", {}, false);
+  out.empty = "No change.";
   if (shown < rows.size()) out.title += ": " + count_text(shown) + " of " + count_text(rows.size()) + " rows";
   for (std::size_t i = 0; i < shown; ++i) {
     AlikeChanges& row = rows[i];

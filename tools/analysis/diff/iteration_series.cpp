@@ -349,9 +349,8 @@ void add_values(IterationSeries& out, Trace& trace, const Iterations& iterations
                 const MeasuredKernels& measured) {
   SelectionOptions compared;
   if (!batches.everything) {
-    compared.window.first = iterations.instances[batches.first].start_ns;
-    if (batches.last < iterations.instances.size())
-      compared.window.last = iterations.instances[batches.last].start_ns;
+    compared.iterations = {batches.first, batches.last};
+    compared.between = true;
   }
   Selection selection(compared, iterations);
   const TraceTotals totals = load_totals(trace, selection);

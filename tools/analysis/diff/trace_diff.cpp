@@ -112,7 +112,11 @@ void judge(std::vector<Change>& changes, std::optional<Quantity> quantity, const
   std::vector<double> p;
   std::vector<Change*> tested;
   for (Change& change : changes) {
-    if ((quantity && change.quantity != *quantity) || !change.a || !change.b) continue;
+    if (quantity && change.quantity != *quantity) continue;
+    if (!change.a || !change.b) {  // new or gone
+      if (std::max(change.a.value_or(0), change.b.value_or(0)) < min) change.verdict = Verdict::untested;
+      continue;
+    }
     if (!change.bound && !change.test) continue;
     p.push_back(change.bound ? p_of_bound(change) : change.test->p);
     tested.push_back(&change);
