@@ -342,7 +342,7 @@ test("the page of two traces begins with the verdict of diff, and its rows are t
 
   assert.equal(await page.locator(".verdict").textContent(), diff.verdict.text);
   assert.match(diff.verdict.text, /^Slower: an iteration takes 48\.0 ms instead of 6\.00 ms/);
-  assert.match(await page.locator(".view.diff").textContent(), /Different arguments: --workers 8/);
+  assert.match(await page.locator(".view.diff").textContent(), /Set-ups differ: arguments --workers 8/);
   const keys = ["a", "b", "difference", "relative", "relative_interval", "verdict"];
   checkRows(await csvOf(page, "Difference"), diff.iteration, keys, (_, i) => i);
   assert.deepEqual((await cells(page, "What")).slice(0, 3), ["wall time", "wall time, 95 %", "GPU busy"]);
