@@ -168,7 +168,7 @@ void DrainLoop::begin_recording() noexcept {
 }
 
 void DrainLoop::announce() {
-  log_info("recording into " + drain_.folder());
+  log_info((is_late() ? "a window records into " : "recording into ") + drain_.folder());
   char* const absolute = realpath(drain_.folder().c_str(), nullptr);
   const std::string folder = absolute != nullptr ? absolute : drain_.folder();
   std::free(absolute);

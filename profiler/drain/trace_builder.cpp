@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 #include "profiler/counters/metrics/metric_sets.h"
+#include "profiler/guest/log.h"
+#include "schema/key_names.h"
 
 namespace rangefinder {
 namespace {
@@ -291,6 +294,11 @@ void TraceBuilder::on_range(std::uint32_t thread, const Event& event, std::span<
 
 void TraceBuilder::on_hold(std::uint32_t thread, const Event& event) {
   const HoldRecord hold = decoder_.hold(thread, event);
+  if (logs_debug() && hold.end_ns - hold.start_ns >= kNsPerMs) {
+    log_debug("thread " + std::to_string(thread) + " was held for " +
+              std::to_string((hold.end_ns - hold.start_ns) / kNsPerMs) +
+              " ms: " + std::string(to_text(hold.cause)));
+  }
   if (hold.end_ns > hold.start_ns) held_ns_ += static_cast<std::uint64_t>(hold.end_ns - hold.start_ns);
   writer_.write(hold);
   totals_.add(hold);

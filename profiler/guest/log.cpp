@@ -62,4 +62,13 @@ void log_info(const std::string& text) noexcept {
   log(spdlog::level::info, text);
 }
 
+bool logs_debug() noexcept {
+  const spdlog::logger* const out = logger.load(std::memory_order_acquire);
+  return out != nullptr && out->should_log(spdlog::level::debug);
+}
+
+void log_debug(const std::string& text) noexcept {
+  log(spdlog::level::debug, text);
+}
+
 }  // namespace rangefinder

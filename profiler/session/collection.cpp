@@ -18,6 +18,27 @@ constexpr std::chrono::milliseconds kCounterPatience{3000};
 constexpr int kGiveUpTries = 100;
 constexpr std::chrono::milliseconds kGiveUpInterval{5};
 
+/// "CUPTI /usr/local/cuda/…/libcupti.so.13, in the toolkit: used, 13.0 Update 1".
+void log_candidates(const std::vector<CuptiCandidate>& candidates, std::uint32_t version) {
+  for (const CuptiCandidate& candidate : candidates) {
+    std::string outcome = "not there";
+    if (candidate.outcome == CuptiOutcome::not_tried) outcome = "not tried";
+    if (candidate.outcome == CuptiOutcome::not_loaded) outcome = "cannot be loaded: " + candidate.error;
+    if (candidate.outcome == CuptiOutcome::taken) outcome = "used, " + cupti_version_text(version);
+    log_debug("CUPTI " + candidate.path + ", " + place_text(candidate.place) + ": " + outcome);
+  }
+}
+
+/// Which counters, and who chose them.
+void log_counters(CounterMode counters, bool requested, bool late, const Options& options) {
+  std::string text = std::string("counters ") + counter_mode_text(counters);
+  text += late ? ", chosen for this window" : requested ? ", as requested" : ", by default";
+  if (counters == CounterMode::sampled)
+    text += "; a sample every " + std::to_string(options.sample_interval_us) + " us";
+  if (!options.metrics.empty()) text += "; metrics " + options.metrics;
+  log_debug(text);
+}
+
 void report_skipped_kernel(std::uint32_t name) noexcept {
   try {
     say_once("kernel " + demangle(recorder().names.text(name)) + " did not end within " +
@@ -33,7 +54,10 @@ void report_skipped_kernel(std::uint32_t name) noexcept {
 bool Collection::load(std::string& error) {
   if (loaded()) return true;
   CuptiFailure failure;
-  if (!load_cupti(options_.cupti, cupti_, failure)) {
+  std::vector<CuptiCandidate> candidates;
+  const bool found = load_cupti(options_.cupti, cupti_, failure, logs_debug() ? &candidates : nullptr);
+  log_candidates(candidates, found ? cupti_.version : failure.version);
+  if (!found) {
     error = failure.reason;
     cupti_.version = 0;
     return false;
@@ -151,6 +175,7 @@ void Collection::discard_buffers() {
 
 bool Collection::begin(CounterMode counters, bool requested, bool late, std::string& error) {
   requested_ = requested;
+  if (logs_debug()) log_counters(counters, requested, late, *counter_options_);
   const bool was_held = held();
   if (!hold(profiler_calls_, error)) return false;
   discard_buffers();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/session/window.h"
 
+#include <string>
 #include <utility>
+
+#include "profiler/guest/log.h"
 
 namespace rangefinder {
 namespace {
@@ -22,6 +25,10 @@ Window::Window(std::uint64_t number, CounterMode counters, std::int64_t begin_ns
 
 void Window::close(const char* reason) noexcept {
   reason_.store(reason);
+  try {
+    if (logs_debug()) log_debug("window " + std::to_string(number_) + " closes: " + reason);
+  } catch (...) {
+  }
   end_ns_.store(recorder().clock.now_ns());
   recorder().record_until_ns.store(end_ns_.load(), std::memory_order_seq_cst);
 }

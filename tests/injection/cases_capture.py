@@ -29,6 +29,19 @@ class CaptureCases(ObedientCase):
         self.assertEqual(self.kernels_of(program), [3, 4])
         self.assertEqual(self.traces_of(program)[0].end["reason"], "cuProfilerStop")
 
+    def test_the_log_at_level_debug_has_decisions(self):
+        program = self.start_program(RANGEFINDER_CAPTURE="cudaProfilerApi", RANGEFINDER_LOG="debug")
+        for word in ("start", "stop"):
+            program.do(f"profiler {word}")
+            program.do("launch 1")
+
+        status, log = program.end()
+        self.assertEqual(status, 0, log)
+        self.assertRegex(log, r"CUPTI \S+, \S.*: used, 13\.")
+        self.assertRegex(log, r"counters \w+, (as requested|by default|chosen for this window)")
+        self.assertIn("a window records into ", log)
+        self.assertIn("window 1 closes: cuProfilerStop", log)
+
     def test_capture_end_stop_records_once(self):
         program = self.start_program(RANGEFINDER_CAPTURE="cudaProfilerApi", RANGEFINDER_CAPTURE_END="stop")
         for _ in range(3):
