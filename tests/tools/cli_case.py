@@ -37,6 +37,17 @@ def clean_environment(**more):
     return {**base, "NO_COLOR": "1", **more}
 
 
+def rest_of_terminal(terminal):
+    """What a program writes to the other side, until that is closed."""
+    shown = b""
+    try:
+        while part := os.read(terminal, 1024):
+            shown += part
+    except OSError:  # the other side is closed
+        pass
+    return shown
+
+
 class CommandLine(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()

@@ -230,12 +230,7 @@ class Overview(CommandLine):
         with subprocess.Popen([cli_case.RANGEFINDER, "report", *traces], stdout=subprocess.DEVNULL, stderr=stderr,
                               env=cli_case.clean_environment(TERM="xterm")) as process:
             os.close(stderr)
-            shown = b""
-            try:
-                while part := os.read(terminal, 1024):
-                    shown += part
-            except OSError:  # the other side is closed
-                pass
+            shown = cli_case.rest_of_terminal(terminal)
         os.close(terminal)
         self.assertEqual(process.returncode, 0)
         self.assertIn(b"computing  (", shown)

@@ -317,11 +317,7 @@ class Progress(CommandLine):
         header.rename(lines)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0)
-        try:
-            while part := os.read(terminal, 1024):
-                shown += part
-        except OSError:  # the other side is closed
-            pass
+        shown += cli_case.rest_of_terminal(terminal)
         os.close(terminal)
         self.assertRegex(shown, rb"reading  \d+ %  .* of ")
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)

@@ -140,7 +140,7 @@ DiffVerdict of_iterations(const TraceDiff& diff, const Change& row, const Iterat
                          " a side are needed)."};
 }
 
-/// Of one kind of bytes: "DRAM 4 modules more, 1 less"; empty: no row has a test.
+/// "DRAM bytes of 277 modules: 4 more, 0 less."; empty: no row has a test.
 std::string bytes_of_modules(const TraceDiff& diff, Quantity quantity, const char* name) {
   std::uint64_t tested = 0, more = 0, less = 0;
   for (const Change& change : diff.modules) {
