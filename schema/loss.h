@@ -40,7 +40,7 @@ namespace rangefinder {
   X(lines_over_max_size, "lines omitted, or removed again, to stay within --max-size-mb")               \
   X(record_sink_errors, "batches lost to an error inside the profiler (memory, a caught exception)")    \
   X(graph_nodes_unseen,                                                                                 \
-    "graph nodes whose creation was not seen (child graphs, earlier ones): they get the launch's path") \
+    "work of graph nodes that were created before recording began: it gets the launch's path")          \
   X(records_restarted, "restarts of CUPTI's activity records after graph nodes without times")          \
   X(inherit_ambiguous,                                                                                  \
     "look-ups of an inherited path (--inherit) while several threads had ranges open: none was taken")  \

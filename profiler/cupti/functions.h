@@ -30,6 +30,8 @@ namespace rangefinder {
   X(EnableCallback)                          \
   X(GetContextId)                            \
   X(GetDeviceId)                             \
+  X(GetGraphExecId)                          \
+  X(GetGraphId)                              \
   X(GetGraphNodeId)                          \
   X(GetResultString)                         \
   X(GetStreamIdEx)                           \

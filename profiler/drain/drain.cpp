@@ -61,8 +61,15 @@ bool Drain::begin(const Header& header, const std::vector<GpuRecord>& gpus) {
 }
 
 void Drain::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
-  if (recording_) recording_->event(thread, event, extra);
+  if (recording_) record(thread, event, extra);
   builder_->on_event(thread, event, extra);
+}
+
+void Drain::record(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  if (event.kind == EventKind::launch && EventDecoder::api_of(event).kind == ApiClass::graph) {
+    if (const auto graph = recorder_.graphs.find(event.launch.bytes)) recording_->launched(*graph);
+  }
+  recording_->event(thread, event, extra);
 }
 
 void Drain::on_exact(std::span<const ExactLaunch> launches) {

@@ -85,6 +85,7 @@ class Drain {
  private:
   /// Writes the first lines into the opened folder. False: the write failed.
   [[nodiscard]] bool begin(const Header& header, const std::vector<GpuRecord>& gpus);
+  void record(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void flush(std::int64_t now_ns);
   void write_summary(std::int64_t now_ns, const OwnCost& cost, bool final);
   [[nodiscard]] SummaryInput summary_input() const;

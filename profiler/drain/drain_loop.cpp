@@ -52,6 +52,7 @@ DrainLoop::DrainLoop(Sources sources)
       node_records_(from_.recorder.loss) {}
 
 bool DrainLoop::start() noexcept {
+  from_.recorder.graphs.begin_reading();  // before the first launch of the window
   return start_own_thread(
       "rangefinder", [](void* self) { static_cast<DrainLoop*>(self)->run(); }, this);
 }
@@ -78,6 +79,7 @@ void DrainLoop::run() noexcept {
     if (from_.buffers != nullptr) from_.buffers->close();
   }
   from_.recorder.record_until_ns.store(Recorder::kNever, std::memory_order_relaxed);
+  from_.recorder.graphs.end_reading();
   progress_.note_ended();
 }
 

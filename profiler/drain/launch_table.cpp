@@ -1,70 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/launch_table.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace rangefinder {
 
 LaunchTable::LaunchTable() : slots_(kSlots) {}
 
 void LaunchTable::put(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin,
-                      bool expect_record) {
+                      bool expect_record, GraphLaunch graph) {
   if (expect_record) ++balance_of(kind).launched;
-  store(correlation, kind, origin, expect_record ? State::waiting : State::optional);
+  store(correlation, kind, origin, expect_record ? State::waiting : State::optional, std::move(graph));
 }
 
 void LaunchTable::put_exact(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin,
-                            bool expect_record) {
+                            bool expect_record, GraphLaunch graph) {
   ++balance_of(kind).launched;
   ++balance_of(kind).exact;
-  store(correlation, kind, origin, expect_record ? State::exact_waiting : State::optional);
+  store(correlation, kind, origin, expect_record ? State::exact_waiting : State::optional, std::move(graph));
 }
 
-void LaunchTable::store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state) {
-  Slot fresh{origin.range, correlation, origin.path, origin.kernel, 0, kind, state};
+void LaunchTable::store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state,
+                        GraphLaunch graph) {
+  const Slot fresh{origin.range, correlation, origin.path, origin.kernel, 0, kind, state};
   if (is_waiting(state)) ++waiting_;
-  if (kind != WorkKind::graph) {
-    Slot& slot = slots_[correlation % kSlots];
-    replace(slot);
-    slot = fresh;
-    return;
+  if (kind == WorkKind::graph) return store_graph(correlation, fresh, std::move(graph));
+  Slot& slot = slots_[correlation % kSlots];
+  replace(slot);
+  slot = fresh;
+}
+
+void LaunchTable::store_graph(std::uint32_t correlation, const Slot& fresh, GraphLaunch graph) {
+  if (const auto same = graphs_.find(correlation); same != graphs_.end()) erase(same);  // 2^32 launches old
+  GraphSlot& slot = graphs_[correlation];
+  static_cast<Slot&>(slot) = fresh;
+  slot.order = graph_order_.insert(graph_order_.end(), correlation);
+  slot.launch = std::move(graph);
+  if (const LaunchedGraph* const launched = slot.launch.graph.get();
+      launched != nullptr && launched->has_bodies())
+    executables_[launched->executable()].launches.push_back(correlation);
+  if (graphs_.size() > kGraphLaunches) erase(graphs_.find(graph_order_.front()));
+}
+
+void LaunchTable::erase(GraphSlots::iterator at) noexcept {
+  GraphSlot& slot = at->second;
+  replace(slot);
+  graph_order_.erase(slot.order);
+  const auto executable =
+      slot.launch.graph == nullptr ? executables_.end() : executables_.find(slot.launch.graph->executable());
+  if (executable != executables_.end()) {
+    std::erase(executable->second.launches, at->first);
+    if (executable->second.newest_recorded == at->first) executable->second.newest_recorded = 0;
+    if (executable->second.newest_recorded == 0 && executable->second.launches.empty())
+      executables_.erase(executable);
   }
-  const auto [at, added] = graphs_.try_emplace(correlation);
-  replace(at->second);  // a launch with the same id is 2^32 launches old
-  at->second = fresh;
-  if (added) graph_order_.push_back(correlation);
-  if (graph_order_.size() > kGraphLaunches) {
-    const auto oldest = graphs_.find(graph_order_.front());
-    graph_order_.pop_front();
-    replace(oldest->second);
-    graphs_.erase(oldest);
+  graphs_.erase(at);
+}
+
+void LaunchTable::note_record(Slot& slot) noexcept {
+  if (slot.state == State::waiting || slot.state == State::at_edge) ++balance_of(slot.kind).recorded;
+  if (slot.state == State::at_edge) ++balance_of(slot.kind).launched;
+  if (is_waiting(slot.state)) --waiting_;
+  if (is_waiting(slot.state) || slot.state == State::at_edge) slot.state = State::recorded;
+}
+
+// Its first record: the last launch of the same executable is complete.
+void LaunchTable::note_graph_record(GraphSlot& slot) {
+  note_record(slot);
+  if (std::exchange(slot.has_record, true) || slot.launch.graph == nullptr) return;
+  std::uint32_t& newest = executables_[slot.launch.graph->executable()].newest_recorded;
+  if (newest != 0) done_.push_back(newest);
+  newest = slot.correlation;
+  while (done_.size() > kept_done_) {
+    const auto oldest = graphs_.find(done_.front());
+    done_.pop_front();
+    if (oldest != graphs_.end() && oldest->second.has_record) erase(oldest);
   }
 }
 
-std::optional<LaunchOrigin> LaunchTable::find(std::uint32_t correlation, bool of_graph, std::uint32_t graph) {
-  Slot* slot = nullptr;
+std::optional<LaunchTable::Found> LaunchTable::find(std::uint32_t correlation, bool of_graph,
+                                                    std::uint32_t graph) {
   if (of_graph) {
     const auto at = graphs_.find(correlation);
-    if (at != graphs_.end()) slot = &at->second;
-  } else if (Slot& candidate = slots_[correlation % kSlots]; candidate.correlation == correlation) {
-    slot = &candidate;
+    if (at == graphs_.end()) return std::nullopt;
+    GraphSlot& slot = at->second;
+    note_graph_record(slot);
+    if (slot.graph != graph) slot.graph = slot.graph == 0 ? graph : kSeveralGraphs;
+    return Found{{slot.path, slot.range, slot.kernel}, slot.launch.graph.get(), correlation};
   }
-  if (slot == nullptr || slot->state == State::empty) return std::nullopt;
-  if (slot->state == State::waiting) ++balance_of(slot->kind).recorded;
-  if (slot->state == State::at_edge) {
-    ++balance_of(slot->kind).launched;
-    ++balance_of(slot->kind).recorded;
-    slot->state = State::recorded;
-  }
-  if (is_waiting(slot->state)) {
-    slot->state = State::recorded;
-    --waiting_;
-  }
-  if (slot->graph != graph) slot->graph = slot->graph == 0 ? graph : kSeveralGraphs;
-  return LaunchOrigin{slot->path, slot->range, slot->kernel};
+  Slot& slot = slots_[correlation % kSlots];
+  if (slot.correlation != correlation || slot.state == State::empty) return std::nullopt;
+  note_record(slot);
+  return Found{{slot.path, slot.range, slot.kernel}, nullptr, correlation};
 }
 
-std::optional<std::uint32_t> LaunchTable::graph_of(std::uint32_t correlation) const {
+std::optional<LaunchTable::Found> LaunchTable::find_body(std::uint32_t executable, std::int64_t start_ns) {
+  const auto at = executables_.find(executable);
+  if (at == executables_.end()) return std::nullopt;
+  const std::deque<std::uint32_t>& launches = at->second.launches;
+  const auto before = [&](std::uint32_t launch) {
+    return start_ns == kNoTime || graphs_.at(launch).launch.start_ns <= start_ns;
+  };
+  const auto last = std::find_if(launches.rbegin(), launches.rend(), before);
+  if (last == launches.rend()) return std::nullopt;
+  const std::uint32_t correlation = *last;
+  for (auto older = launches.rend() - last; older > static_cast<std::ptrdiff_t>(kLateBodies); --older)
+    erase(graphs_.find(launches.front()));
+  return find(correlation, true, executable);
+}
+
+std::optional<LaunchTable::Launched> LaunchTable::graph_of(std::uint32_t correlation) const {
   const auto at = graphs_.find(correlation);
-  return at == graphs_.end() ? std::nullopt : std::optional(at->second.graph);
+  if (at == graphs_.end()) return std::nullopt;
+  return Launched{at->second.launch.graph, at->second.graph};
 }
 
 void LaunchTable::replace(Slot& slot) noexcept {

@@ -137,6 +137,17 @@ void RecordingWriter::kernel_names(std::uint8_t* data, std::size_t bytes) {
   if (!names.data.empty()) chunk(ChunkKind::kernel_names, names.data.data(), names.data.size());
 }
 
+void RecordingWriter::launched(const LaunchedGraph& graph) {
+  if (!launched_.insert(graph.id()).second) return;
+  tables();
+  const NodePaths nodes = graph.flat();
+  Bytes bytes;
+  bytes.value(LaunchedGraphChunk{graph.id(), graph.executable(), nodes.size(), graph.has_bodies()});
+  for (const auto& [first, origin] : nodes.runs())
+    bytes.value(NodeRunChunk{first, origin.path, origin.kernel, origin.known, origin.works, origin.range});
+  chunk(ChunkKind::launched_graph, bytes.data.data(), bytes.data.size());
+}
+
 void RecordingWriter::activity(std::uint8_t* data, std::size_t bytes) {
   if (cupti_ != nullptr) kernel_names(data, bytes);
   chunk(ChunkKind::activity, data, bytes);

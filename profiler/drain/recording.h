@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "profiler/counters/exact/exact_launch.h"
@@ -30,18 +31,32 @@
 namespace rangefinder {
 
 enum class ChunkKind : std::uint32_t {
-  about = 1,         // text: header line, then gpu lines, as in a trace
-  names = 2,         // { u32 bytes, text } of every NameTable id that is new, in order
-  paths = 3,         // PathNode of every path id that is new, in order
-  domains = 4,       // u32 name id of every domain that is new, in order
-  events = 5,        // u32 thread, u32 slots, then the slots as in the ring
-  kernel_names = 6,  // { u64 pointer, u32 bytes, text }
-  activity = 7,      // a buffer of CUPTI
-  exact = 8,         // ExactLaunch, one or more
-  tick = 9,          // TickChunk: one turn of the drain thread ends
-  end = 10,          // EndChunk, text of the reason
-  samples = 11,      // text: samples and sampling lines, their times absolute
-  metric_set = 12,   // text: metric_set lines, before the first ExactLaunch that was measured with one
+  about = 1,            // text: header line, then gpu lines, as in a trace
+  names = 2,            // { u32 bytes, text } of every NameTable id that is new, in order
+  paths = 3,            // PathNode of every path id that is new, in order
+  domains = 4,          // u32 name id of every domain that is new, in order
+  events = 5,           // u32 thread, u32 slots, then the slots as in the ring
+  kernel_names = 6,     // { u64 pointer, u32 bytes, text }
+  activity = 7,         // a buffer of CUPTI
+  exact = 8,            // ExactLaunch, one or more
+  tick = 9,             // TickChunk: one turn of the drain thread ends
+  end = 10,             // EndChunk, text of the reason
+  samples = 11,         // text: samples and sampling lines, their times absolute
+  metric_set = 12,      // text: metric_set lines, before the first ExactLaunch that was measured with one
+  launched_graph = 13,  // LaunchedGraphChunk, then NodeRunChunk: before the first launch that names it
+};
+
+struct LaunchedGraphChunk {
+  std::uint64_t id = 0;
+  std::uint32_t executable = 0;
+  std::uint32_t nodes = 0;
+  std::uint64_t has_bodies = 0;
+};
+/// NodePaths::Run without padding.
+struct NodeRunChunk {
+  std::uint32_t first = 0, path = 0, kernel = 0;
+  std::uint16_t known = 0, works = 0;
+  std::uint64_t range = 0;
 };
 
 struct TickChunk {
@@ -88,6 +103,8 @@ class RecordingWriter {
   void about(std::string_view lines) { chunk(ChunkKind::about, lines.data(), lines.size()); }
   /// One event with the bytes of its extra slots. Events are collected until another chunk follows.
   void event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
+  /// Before the event of its launch. Writes each graph once.
+  void launched(const LaunchedGraph& graph);
   void activity(std::uint8_t* data, std::size_t bytes);
   void exact(std::span<const ExactLaunch> launches);
   void metric_set(const MetricSetRecord& set);
@@ -115,6 +132,7 @@ class RecordingWriter {
   std::uint32_t events_thread_ = 0;
   std::vector<std::byte> events_;
   std::unordered_map<const char*, std::string> kernel_names_;
+  std::unordered_set<std::uint64_t> launched_;  // ids of graphs that the file has
 };
 
 /// Reads the chunks of a recording, in order. Throws std::runtime_error if the file is not a recording,

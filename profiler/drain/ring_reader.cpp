@@ -20,6 +20,7 @@ std::size_t RingReader::read() {
   if (late_ && from_ns_.load(std::memory_order_acquire) == 0) return 0;
   std::size_t events = 0;
   note_read(monotonic_now_ns());
+  const std::uint64_t replaced_graphs = recorder_.graphs.mark();
   recorder_.threads.for_each([&](ThreadState& state) {
     EventRing& ring = state.ring();
     if (ring.empty()) return;
@@ -33,6 +34,7 @@ std::size_t RingReader::read() {
     if (read >= kBusyEvents) recorder_.threads.enlarge(state);
     events += read;
   });
+  recorder_.graphs.forget(replaced_graphs);  // all events that may name them have been read
   return events;
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <type_traits>
 
-#include "profiler/counters/metrics/metric_sets.h"
 #include "profiler/guest/log.h"
 #include "schema/key_names.h"
 
@@ -21,12 +20,6 @@ bool is_detail(EventKind kind) noexcept {
          kind == EventKind::hold;
 }
 
-std::uint64_t gpu_time_ns(const ExactLaunch& launch, double overhead_ns) noexcept {
-  const double cycles = launch.values[kEngineCycles], cycles_per_s = launch.values[kEngineClock];
-  if (cycles_per_s <= 0) return 0;
-  return static_cast<std::uint64_t>(std::max(cycles / cycles_per_s * 1e9 - overhead_ns, 0.0) + 0.5);
-}
-
 }  // namespace
 
 TraceBuilder::TraceBuilder(Recorder& recorder, KernelNames& kernels, TraceWriter& writer,
@@ -35,7 +28,7 @@ TraceBuilder::TraceBuilder(Recorder& recorder, KernelNames& kernels, TraceWriter
       kernels_(kernels),
       writer_(writer),
       decoder_(base_unix_ns),
-      graph_nodes_(recorder.paths),
+      exact_(recorder, kernels, launches_),
       now_ns_(base_unix_ns) {}
 
 void TraceBuilder::add_path(std::uint32_t path) {
@@ -77,28 +70,38 @@ void TraceBuilder::name_kernel([[maybe_unused]] Record& record, [[maybe_unused]]
   }
 }
 
+std::optional<LaunchTable::Found> TraceBuilder::launch_of(GpuWork& work) {
+  const bool of_graph = work.graph != 0 || work.graph_node != 0;
+  if (of_graph && work.correlation == 0) {
+    const auto launch = launches_.find_body(work.graph, work.start_ns);
+    if (launch) work.correlation = launch->correlation;
+    return launch;
+  }
+  // A record of a whole graph names no node: its bytes stay at the launch's path.
+  const std::uint32_t graph = work.graph_node != 0 ? work.graph : LaunchTable::kSeveralGraphs;
+  return launches_.find(work.correlation, of_graph, of_graph ? graph : 0);
+}
+
 template <typename Record>
 bool TraceBuilder::join(Record& record) {
   GpuWork& work = record.work;
-  const bool of_graph = work.graph != 0 || work.graph_node != 0;
-  // A record of a whole graph names no node: its bytes stay at the launch's path.
-  const std::uint32_t graph = work.graph_node != 0 ? work.graph : LaunchTable::kSeveralGraphs;
-  const auto origin = launches_.find(work.correlation, of_graph, of_graph ? graph : 0);
-  if (!origin) return false;
-  work.path = origin->path;
-  work.range = origin->range;
-  name_kernel(record, origin->kernel);
+  const auto launch = launch_of(work);
+  if (!launch) return false;
+  work.path = launch->path;
+  work.range = launch->range;
+  name_kernel(record, launch->kernel);
   if (work.graph_node == 0) return true;
-  const LaunchOrigin* const made = graph_nodes_.find(work.graph_node);
-  if (made == nullptr) {
-    if (!metric_sets_.empty()) graph_nodes_.add_unseen(work.graph);
+  const NodeOrigin made = launch->graph != nullptr
+                              ? launch->graph->at(static_cast<std::uint32_t>(work.graph_node))
+                              : recorder_.graphs.origin(work.graph_node);
+  if (!made.known) {
     recorder_.loss.add(Loss::graph_nodes_unseen);
     return true;
   }
-  name_kernel(record, made->kernel);
-  if (made->path != 0) {
-    work.path = made->path;
-    work.range = made->range;
+  name_kernel(record, made.kernel);
+  if (made.path != 0) {
+    work.path = made.path;
+    work.range = made.range;
     work.captured = true;
   }
   return true;
@@ -146,7 +149,7 @@ void TraceBuilder::retry_pending(std::int64_t now_ns) {
   now_ns_ = now_ns;
   if (sharing_ != nullptr) sharing_->advance(relative(now_ns) - kSharingDelayNs);
   // Exact lines arrive in batches, and no batch ends while a kernel runs.
-  const std::int64_t pending_ns = metric_sets_.empty() ? kPendingNs : kPendingExactNs;
+  const std::int64_t pending_ns = !exact_.in_use() ? kPendingNs : kPendingExactNs;
   // In order of arrival, so that the oldest record stays in front.
   std::size_t left = pending_.size();
   while (left-- > 0) {
@@ -162,22 +165,13 @@ void TraceBuilder::retry_pending(std::int64_t now_ns) {
     }
   }
   pending_.shrink();
-  write_pending_exact(pending_ns);
-}
-
-void TraceBuilder::write_pending_exact(std::int64_t pending_ns) {
-  while (!pending_exact_.empty()) {
-    const PendingExact& oldest = pending_exact_.front();
-    if (!is_graph_known(oldest.launch) && now_ns_ - oldest.since_ns <= pending_ns) return;
-    write_exact(oldest.launch);
-    pending_exact_.pop_front();
-  }
+  write_exact_lines(pending_ns);
 }
 
 void TraceBuilder::expire_all() {
   for (Pending& pending : pending_) expire(pending);
   pending_.clear();
-  write_pending_exact(-1);
+  write_exact_lines(-1);
 }
 
 void TraceBuilder::end_gap(std::int64_t start_ns, std::int64_t end_ns, std::string_view cause) {
@@ -199,7 +193,7 @@ void TraceBuilder::finish() {
 // CUPTI ends every counter range with a kernel of its own that idles for 40 us. It has the
 // correlation id of the application's call in progress.
 bool TraceBuilder::is_of_counter_range(const KernelActivity& kernel) const noexcept {
-  return !metric_sets_.empty() && kernel.name != nullptr && std::strcmp(kernel.name, "WaitNs") == 0 &&
+  return exact_.in_use() && kernel.name != nullptr && std::strcmp(kernel.name, "WaitNs") == 0 &&
          kernel.config.grid == Dim3{1, 1, 1} && kernel.config.block == Dim3{1, 1, 1};
 }
 
@@ -274,12 +268,29 @@ void TraceBuilder::expect_work_of(const Event& event, bool at_edge) {
   const ApiClass kind = EventDecoder::api_of(event).kind;
   // A copy or memset of 0 bytes has no record, and neither has a launch that was only captured.
   const bool is_copy = kind == ApiClass::memcpy || kind == ApiClass::memset;
-  const bool expect_record =
-      (event.flags & kLaunchWhileCapturing) == 0 && !(is_copy && event.launch.bytes == 0);
+  const bool expect_record = (event.flags & kLaunchCaptured) == 0 && !(is_copy && event.launch.bytes == 0);
   edges_.note_launch(event.correlation);
+  const auto work = static_cast<WorkKind>(kind);
   const LaunchOrigin origin{event.path, event.range, event.launch.kernel};
-  if (at_edge) return launches_.put_at_edge(event.correlation, static_cast<WorkKind>(kind), origin);
-  launches_.put(event.correlation, static_cast<WorkKind>(kind), origin, expect_record);
+  GraphLaunch graph = graph_launch(event, work);
+  // The body of a conditional node need not run.
+  if (at_edge || (graph.graph != nullptr && graph.graph->has_bodies()))
+    return launches_.put_at_edge(event.correlation, work, origin, std::move(graph));
+  launches_.put(event.correlation, work, origin, expect_record, std::move(graph));
+}
+
+GraphLaunch TraceBuilder::graph_launch(const Event& event, WorkKind kind) {
+  if (kind != WorkKind::graph) return {};
+  return {event.launch.bytes != 0 ? recorder_.graphs.find(event.launch.bytes) : nullptr,
+          relative(event.start_ns)};
+}
+
+// Recordings before schema 1.2: executables are unknown, and a record's graph is its executable.
+void TraceBuilder::on_graph_node(const Event& event) {
+  const NodeOrigin origin{event.path, event.graph.kernel, event.range, true, true};
+  recorder_.graphs.node_created(old_graphs_, event.graph.node, origin);
+  if (event.graph.original != 0)
+    recorder_.graphs.node_cloned(old_graphs_, event.graph.node, event.graph.original);
 }
 
 void TraceBuilder::on_range(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
@@ -339,8 +350,7 @@ void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<
       return writer_.add_payload_schema(
           {event.schema.id, event.schema.domain, std::string(recorder_.names.text(event.schema.definition))});
     case EventKind::graph_node:
-      return graph_nodes_.add(event.graph.node, event.graph.original,
-                              {event.path, event.range, event.graph.kernel});
+      return on_graph_node(event);
     case EventKind::hold:
       return on_hold(thread, event);
     case EventKind::none:
@@ -348,42 +358,20 @@ void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<
   }
 }
 
-void TraceBuilder::on_metric_set(const MetricSetRecord& set) {
-  totals_.expect_exact_lines();
-  MetricSet& known = metric_sets_[set.id];
-  known.record = set;
-  const auto find = [&](ExactMetric metric) {
-    return static_cast<std::size_t>(
-        std::find(set.metrics.begin(), set.metrics.end(), kExactMetricNames[metric]) - set.metrics.begin());
-  };
-  if (std::any_of(set.metrics.begin(), set.metrics.end(), counts_every_multiprocessor))
-    known.overhead_ns += kMultiprocessorRangeNs;
-  known.dram_read = find(kDramRead);
-  known.dram_write = find(kDramWrite);
-  known.l2 = find(kL2Bytes);
-  known.has_bytes = std::max({known.dram_read, known.dram_write, known.l2}) < set.metrics.size();
-  // The plain set of bytes has its own keys in every line, so it needs no metric_set line.
-  const bool plain = known.has_bytes && set.metrics.size() == kExactMetrics;
-  known.record.id = plain ? 0 : set.id;
-  if (!plain) writer_.add_metric_set(set);
+void TraceBuilder::put_exact(const Event& event, WorkKind kind, std::uint64_t bytes) {
+  const bool is_copy = kind == WorkKind::memcpy || kind == WorkKind::memset;
+  const bool expect_record = !(is_copy && bytes == 0);  // a copy of 0 bytes has no record
+  edges_.note_launch(event.correlation);
+  GraphLaunch graph = graph_launch(event, kind);
+  const bool may_run_nothing = graph.graph != nullptr && graph.graph->has_bodies();
+  launches_.put_exact(event.correlation, kind, {event.path, event.range, event.launch.kernel},
+                      expect_record && !may_run_nothing, std::move(graph));
 }
 
-void TraceBuilder::read_values(const ExactLaunch& launch, ExactRecord& record) const {
-  const auto at = metric_sets_.find(metric_set_id(launch.gpu, launch.group));
-  record.gpu_ns = gpu_time_ns(launch, at == metric_sets_.end() ? kRangeOverheadNs : at->second.overhead_ns);
-  if (at == metric_sets_.end()) return;
-  const MetricSet& set = at->second;
-  record.has_bytes = set.has_bytes;
-  if (set.has_bytes) {
-    record.dram_read_bytes = static_cast<std::uint64_t>(launch.values[set.dram_read]);
-    record.dram_write_bytes = static_cast<std::uint64_t>(launch.values[set.dram_write]);
-    record.l2_bytes = static_cast<std::uint64_t>(launch.values[set.l2]);
-  }
-  record.metric_set = set.record.id;
-  if (record.metric_set != 0) {
-    const auto* const first = launch.values.data();
-    record.values.assign(first, first + std::min(set.record.metrics.size(), launch.values.size()));
-  }
+void TraceBuilder::on_metric_set(const MetricSetRecord& set) {
+  totals_.expect_exact_lines();
+  launches_.expect_exact();
+  if (const auto line = exact_.add(set)) writer_.add_metric_set(*line);
 }
 
 void TraceBuilder::on_exact(const ExactLaunch& launch) {
@@ -392,52 +380,23 @@ void TraceBuilder::on_exact(const ExactLaunch& launch) {
     writer_.write(decoder_.launch(launch.thread, launch.event));
     return;
   }
-  // In order: a launch whose graph is known waits behind one whose is not.
-  if (pending_exact_.empty() ? is_graph_known(launch) : launch.kind != WorkKind::graph)
-    return write_exact(launch);
-  if (pending_exact_.size() >= kMaxPendingExact) {
-    write_exact(pending_exact_.front().launch);
-    pending_exact_.pop_front();
-  }
-  pending_exact_.push_back({now_ns_, launch});
+  if (!exact_.waits(launch)) return write_exact(launch);
+  exact_.put(launch, now_ns_);
+  if (exact_.waiting() > kMaxPendingExact) write_exact(exact_.pop());
 }
 
-bool TraceBuilder::is_graph_known(const ExactLaunch& launch) const {
-  return launch.kind != WorkKind::graph || launches_.graph_of(launch.event.correlation) != 0U;
-}
-
-void TraceBuilder::put_exact(const Event& event, WorkKind kind, std::uint64_t bytes) {
-  const bool is_copy = kind == WorkKind::memcpy || kind == WorkKind::memset;
-  const bool expect_record = !(is_copy && bytes == 0);  // a copy of 0 bytes has no record
-  edges_.note_launch(event.correlation);
-  launches_.put_exact(event.correlation, kind, {event.path, event.range, event.launch.kernel}, expect_record);
+void TraceBuilder::write_exact_lines(std::int64_t pending_ns) {
+  while (exact_.waiting() != 0 && exact_.is_due(now_ns_ - pending_ns)) write_exact(exact_.pop());
 }
 
 void TraceBuilder::write_exact(const ExactLaunch& launch) {
-  ExactRecord record;
-  record.launch = decoder_.launch(launch.thread, launch.event);
-  record.kind = launch.kind;
-  record.gpu = launch.gpu;
-  if (launch.name != 0) record.name = kernels_.intern(recorder_.names.text(launch.name));
-  record.grid = launch.grid;
-  record.block = launch.block;
-  record.bytes = launch.bytes;
-  record.counter_range = launch.counter_range;
-  record.is_counter_range = launch.is_counter_range;
-  record.launches = launch.launches;
-  record.kernels = launch.kernels;
-  record.exclusive = launch.exclusive;
-  record.measured = launch.outcome == CounterOutcome::measured && !shares_counter_range(record);
-  record.reason = counter_outcome_text(launch.outcome);
-  if (record.measured) read_values(launch, record);
+  ExactRecord record = exact_.record(launch, decoder_);
   add_path(record.launch.host.path);
   // Put the launch into the table before its line is written: bad_alloc may lose a line, but no line may be
   // without its launch.
   if (!record.is_counter_range) {  // the launches of a range have lines of their own
-    const auto graph =
-        launch.kind == WorkKind::graph ? launches_.graph_of(launch.event.correlation) : std::nullopt;
-    if (graph) {
-      record.bytes_path = graph_nodes_.common_path(*graph);
+    if (launch.kind == WorkKind::graph && launches_.graph_of(launch.event.correlation)) {
+      record.bytes_path = exact_.common_path(launch.event.correlation);
       add_path(record.bytes_path);
     } else {
       put_exact(launch.event, launch.kind, launch.bytes);

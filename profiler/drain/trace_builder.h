@@ -14,12 +14,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <variant>
 
 #include "profiler/activity/activity_decoder.h"
@@ -29,7 +27,7 @@
 #include "profiler/counters/exact/exact_launch.h"
 #include "profiler/drain/contiguous_queue.h"
 #include "profiler/drain/event_decoder.h"
-#include "profiler/drain/graph_nodes.h"
+#include "profiler/drain/exact_join.h"
 #include "profiler/drain/launch_table.h"
 #include "profiler/drain/monitor_counts.h"
 #include "profiler/drain/monitor_cycle.h"
@@ -116,16 +114,16 @@ class TraceBuilder final : public RecordSink {
   void on_work(Record record);
   template <typename Record>
   [[nodiscard]] bool join(Record& record);
+  [[nodiscard]] std::optional<LaunchTable::Found> launch_of(GpuWork& work);
+  void on_graph_node(const Event& event);
+  [[nodiscard]] GraphLaunch graph_launch(const Event& event, WorkKind kind);
   /// Sets the name from the NameTable: CUPTI's record may have another kernel's name. 0: no change.
   template <typename Record>
   void name_kernel(Record& record, std::uint32_t name);
   [[nodiscard]] bool is_of_counter_range(const KernelActivity& kernel) const noexcept;
-  void read_values(const ExactLaunch& launch, ExactRecord& record) const;
   void put_exact(const Event& event, WorkKind kind, std::uint64_t bytes);
-  /// False: no record of this graph launch has come yet.
-  [[nodiscard]] bool is_graph_known(const ExactLaunch& launch) const;
   void write_exact(const ExactLaunch& launch);
-  void write_pending_exact(std::int64_t pending_ns);
+  void write_exact_lines(std::int64_t pending_ns);
   template <typename Record>
   void write(const Record& record);
   void add_path(std::uint32_t path);
@@ -148,26 +146,14 @@ class TraceBuilder final : public RecordSink {
   TotalsBuilder totals_;
   L2Sizes l2_sizes_;
   std::unique_ptr<SampleSharing> sharing_;  // exists from the first sampling line on
-  GraphNodes graph_nodes_;
-  /// A metric set, and the indices of its byte metrics.
-  struct MetricSet {
-    MetricSetRecord record;
-    bool has_bytes = false;
-    double overhead_ns = kRangeOverheadNs;  ///< of its counter ranges
-    std::size_t dram_read = 0, dram_write = 0, l2 = 0;
-  };
-  std::unordered_map<std::uint32_t, MetricSet> metric_sets_;  // not empty: counter ranges are in use
-  IdSet known_paths_;                                         // paths in totals_
+  GraphCalls old_graphs_;                   // of a recording with events of graph nodes
+  ExactJoin exact_;
+  IdSet known_paths_;  // paths in totals_
   const MonitorCycle* cycle_ = nullptr;
   MonitorCounts period_;
   MonitorRates rates_;
   std::uint64_t untimed_graph_work_ = 0, held_ns_ = 0;
   ContiguousQueue<Pending> pending_;
-  struct PendingExact {
-    std::int64_t since_ns;
-    ExactLaunch launch;
-  };
-  std::deque<PendingExact> pending_exact_;  // oldest first
   std::int64_t now_ns_;  // of the last turn; the waiting time of new records is counted from it
   WindowEdges edges_;
 };

@@ -36,7 +36,7 @@ enum class EventKind : std::uint8_t {
 };
 
 /// `flags` of a launch.
-inline constexpr std::uint8_t kLaunchWhileCapturing = 1;  ///< some stream of the process was capturing
+inline constexpr std::uint8_t kLaunchCaptured = 1;  ///< it made a graph node, and no work yet
 /// A graph launch whose exact line follows: lets its many records be joined before its batch is decoded.
 inline constexpr std::uint8_t kLaunchExact = 2;
 /// `flags` of an event of a driver call: path and range are those of another thread (ThreadState::place()).
@@ -70,7 +70,7 @@ struct Event {
       std::uint32_t domain, category;
     } nvtx{};  ///< range, range_start_end, mark, category_name
     struct {
-      std::uint64_t bytes;
+      std::uint64_t bytes;         ///< graph: id of a LaunchedGraph (graph_table.h); 0: unknown
       std::uint32_t kernel, : 32;  ///< name; 0: use that of the GPU record
       std::int32_t result;
       std::uint32_t context;
@@ -91,7 +91,7 @@ struct Event {
     struct {
       std::uint64_t node, original;  ///< original: it was cloned from this node; 0: from none
       std::uint32_t kernel;          ///< as of a launch
-    } graph;                         ///< graph_node
+    } graph;                         ///< graph_node: in old recordings only
     struct {
       std::uint64_t id;
       std::uint32_t definition, : 32;  ///< name

@@ -20,12 +20,6 @@ bool NamingLog::add(std::uint32_t thread, const Event& event) noexcept {
   try {
     const HostLock lock(mutex_);
     if (!lock) return false;
-    if (event.kind == EventKind::graph_node) {
-      nodes_.push_back(
-          {event.graph.node, event.graph.original, event.range, event.path, thread, event.graph.kernel});
-      if (nodes_.size() > kMaxNodes) nodes_.pop_front();
-      return true;
-    }
     const Key key = key_of(event);
     if (const auto known = by_key_.find(key); known != by_key_.end()) {
       names_[known->second] = {thread, event};
@@ -43,19 +37,7 @@ bool NamingLog::add(std::uint32_t thread, const Event& event) noexcept {
 std::vector<NamingLog::Entry> NamingLog::entries() {
   const HostLock lock(mutex_);
   if (!lock) return {};
-  std::vector<Entry> all = names_;
-  all.reserve(names_.size() + nodes_.size());
-  for (const Node& node : nodes_) {
-    Entry& entry = all.emplace_back();
-    entry.thread = node.thread;
-    entry.event.kind = EventKind::graph_node;
-    entry.event.graph.node = node.node;
-    entry.event.graph.original = node.original;
-    entry.event.range = node.range;
-    entry.event.path = node.path;
-    entry.event.graph.kernel = node.kernel;
-  }
-  return all;
+  return names_;
 }
 
 }  // namespace rangefinder

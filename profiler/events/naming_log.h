@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keeps events that hold for all later windows: names of threads, categories and payload
-// schemas, and the range in which a CUDA graph node was created. The application emits
-// them once, perhaps long before a window opens; every window needs them.
+// schemas. The application emits them once, perhaps long before a window opens; every window
+// needs them.
 //
 //   ThreadState::emit ─▶ NamingLog (always) ─▶ the drain thread, at the start of each window
 //                    └─▶ ring (while a window is open)
 //
-// A later name for the same object replaces an earlier one. Bounded: kMaxNames objects, and
-// the newest kMaxNodes graph nodes. What does not fit is missing only in later windows.
+// A later name for the same object replaces an earlier one. Bounded: kMaxNames objects. What
+// does not fit is missing only in later windows.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -25,13 +24,12 @@ namespace rangefinder {
 /// Whether events of this kind also apply to later windows.
 [[nodiscard]] constexpr bool names_something(EventKind kind) noexcept {
   return kind == EventKind::thread_name || kind == EventKind::category_name ||
-         kind == EventKind::payload_schema || kind == EventKind::graph_node;
+         kind == EventKind::payload_schema;
 }
 
 class NamingLog {
  public:
   static constexpr std::size_t kMaxNames = 65'536;
-  static constexpr std::size_t kMaxNodes = 262'144;
 
   struct Entry {
     std::uint32_t thread = 0;  ///< that emitted the event
@@ -41,17 +39,13 @@ class NamingLog {
   /// Any thread. False: no memory.
   [[nodiscard]] bool add(std::uint32_t thread, const Event& event) noexcept;
 
-  /// A copy of all of them, oldest first. Throws bad_alloc.
+  /// A copy of all of them. Throws bad_alloc.
   [[nodiscard]] std::vector<Entry> entries();
 
   /// For fork() only.
   [[nodiscard]] HostMutex& mutex() noexcept { return mutex_; }
 
  private:
-  struct Node {
-    std::uint64_t node = 0, original = 0, range = 0;
-    std::uint32_t path = 0, thread = 0, kernel = 0;
-  };
   struct Key {
     EventKind kind;
     std::uint32_t domain;
@@ -70,7 +64,6 @@ class NamingLog {
   HostMutex mutex_;
   std::vector<Entry> names_;                              // guarded by mutex_
   std::unordered_map<Key, std::size_t, KeyHash> by_key_;  // guarded by mutex_; index into names_
-  std::deque<Node> nodes_;                                // guarded by mutex_
 };
 
 }  // namespace rangefinder

@@ -16,7 +16,7 @@ namespace rangefinder {
 
 Recorder::Recorder() noexcept {
   for (HostMutex* const mutex :
-       {&domain_mutex_, &naming.mutex(), &threads.mutex(), &paths.mutex(), &names.mutex()})
+       {&domain_mutex_, &naming.mutex(), &graphs.mutex(), &threads.mutex(), &paths.mutex(), &names.mutex()})
     fork_locks.add(*mutex);
 }
 

@@ -40,6 +40,7 @@ class Recorder {
   /// Gives events of application threads their times; calibrated by the drain thread.
   TscClock clock;
   NamingLog naming;
+  GraphTable graphs{loss};
 
   /// NVTX domains: id ▶ NameTable id of the domain's name; id 0 is the default domain.
   static constexpr std::uint32_t kMaxDomains = 1024;

@@ -385,6 +385,8 @@ void ThreadState::reset(std::uint32_t thread) noexcept {
   stack_.too_deep_total_ = 0;
   stack_.too_deep_ = {};
   payloads_used_ = 0;
+  graph_calls_ = {};
+  last_graph_ = {};
 }
 
 }  // namespace rangefinder

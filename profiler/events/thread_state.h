@@ -24,6 +24,7 @@
 #include <pthread.h>
 
 #include "profiler/events/event_ring.h"
+#include "profiler/events/graph_table.h"
 #include "profiler/events/range_stack.h"
 #include "profiler/guest/host_mutex.h"
 
@@ -61,6 +62,7 @@ class ThreadState {
 
   /// Between the enter and the exit of a driver call. `number`: its own, from 1.
   void enter_call(std::uint16_t number) noexcept {
+    captured_ = false;
     calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     call_.store(static_cast<std::uint16_t>(number | kInside), std::memory_order_seq_cst);
   }
@@ -68,6 +70,7 @@ class ThreadState {
   void begin_work(std::int64_t now_ns) noexcept { work_since_ns_.store(now_ns, std::memory_order_relaxed); }
   void leave_call() noexcept {
     captured_kernel_ = 0;
+    captured_ = false;
     work_since_ns_.store(kNoWork, std::memory_order_release);
     const auto last = static_cast<std::uint16_t>(call_.load(std::memory_order_relaxed) & ~kInside);
     call_.store(last, std::memory_order_release);
@@ -92,6 +95,17 @@ class ThreadState {
   /// Owner: name id of the kernel that the current call captures, for the new graph node; 0: none.
   void capture_kernel(std::uint32_t name) noexcept { captured_kernel_ = name; }
   [[nodiscard]] std::uint32_t captured_kernel() const noexcept { return captured_kernel_; }
+  /// Owner: the current call makes a graph node; whether it did.
+  void note_captured() noexcept { captured_ = true; }
+  [[nodiscard]] bool captured() const noexcept { return captured_; }
+  /// Owner.
+  [[nodiscard]] GraphCalls& graph_calls() noexcept { return graph_calls_; }
+  /// Owner: a graph's handle and CUPTI's id of it, valid while `destroyed` is GraphTable::destroyed().
+  struct LastGraph {
+    const void* handle = nullptr;
+    std::uint32_t id = 0, destroyed = 0;
+  };
+  [[nodiscard]] LastGraph& last_graph() noexcept { return last_graph_; }
 
   [[nodiscard]] const RangeStack& stack() const noexcept { return stack_; }
   /// Path and innermost range instance of what the thread does now.
@@ -167,6 +181,9 @@ class ThreadState {
   std::atomic<std::uint32_t> calls_{0};
   mutable CallsSeen calls_seen_;
   std::uint32_t captured_kernel_ = 0;
+  bool captured_ = false;
+  GraphCalls graph_calls_;
+  LastGraph last_graph_;
   std::atomic<std::uint32_t> thread_{0};
   std::array<char, 16> first_comm_{};  // size required by prctl(PR_GET_NAME)
   std::atomic<bool> inherits_{false};  // its name is one of those that inherit; ThreadRegistry sets it

@@ -236,6 +236,52 @@ int find_driver_api(CUpti_CallbackId cbid) noexcept {
   return cbid < kIndexByCbid.size() ? kIndexByCbid[cbid] : -1;
 }
 
+GraphCall read_graph_call(CUpti_CallbackId cbid, const void* params) noexcept {
+  using Kind = GraphCall::Kind;
+  switch (cbid) {
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphCreate:
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphClone:
+      return {Kind::create};
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate: {
+      const auto& p = *static_cast<const cuGraphExecUpdate_params*>(params);
+      return {Kind::update, p.hGraphExec, p.hGraph};
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2: {
+      const auto& p = *static_cast<const cuGraphExecUpdate_v2_params*>(params);
+      return {Kind::update, p.hGraphExec, p.hGraph};
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecChildGraphNodeSetParams: {
+      const auto& p = *static_cast<const cuGraphExecChildGraphNodeSetParams_params*>(params);
+      return {Kind::update_child, p.hGraphExec, p.childGraph, p.hNode};
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams: {
+      const auto& p = *static_cast<const cuGraphExecNodeSetParams_params*>(params);
+      if (p.nodeParams->type != CU_GRAPH_NODE_TYPE_GRAPH)
+        return {Kind::set_function, p.hGraphExec, nullptr, p.hNode};
+      return {Kind::update_child, p.hGraphExec, p.nodeParams->graph.graph, p.hNode};
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams: {
+      const auto& p = *static_cast<const cuGraphExecKernelNodeSetParams_params*>(params);
+      return {Kind::set_function, p.hGraphExec, nullptr, p.hNode};
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2: {
+      const auto& p = *static_cast<const cuGraphExecKernelNodeSetParams_v2_params*>(params);
+      return {Kind::set_function, p.hGraphExec, nullptr, p.hNode};
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphKernelNodeSetParams:
+      return {Kind::set_function, nullptr, nullptr,
+              static_cast<const cuGraphKernelNodeSetParams_params*>(params)->hNode};
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphKernelNodeSetParams_v2:
+      return {Kind::set_function, nullptr, nullptr,
+              static_cast<const cuGraphKernelNodeSetParams_v2_params*>(params)->hNode};
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetParams:
+      return {Kind::set_function, nullptr, nullptr,
+              static_cast<const cuGraphNodeSetParams_params*>(params)->hNode};
+    default:
+      return {};
+  }
+}
+
 bool is_wanted(ApiClass api, bool memory, bool events, bool exact) noexcept {
   switch (api) {
     case ApiClass::alloc:

@@ -49,6 +49,7 @@ struct ApiArguments {
   std::uint64_t event = 0;
   std::uint64_t graph = 0;  ///< capture_end: valid only after a successful return
   CUstream stream = nullptr;
+  CUgraphExec executable = nullptr;  ///< launched by the call
   AllocKind alloc_kind = AllocKind::device;
   Dim3 grid, block;
 };
@@ -70,6 +71,21 @@ inline constexpr std::size_t kMaxDriverApis = 256;
 
 /// Index of the entry for a cbid; -1 if we do not trace it.
 [[nodiscard]] int find_driver_api(CUpti_CallbackId cbid) noexcept;
+
+/// A call that changes a graph or executable, of those in kGraphCalls (untraced_calls.h).
+struct GraphCall {
+  enum class Kind : std::uint8_t {
+    none,
+    create,        ///< a graph that is no part of another one
+    update,        ///< `executable` with `graph`
+    update_child,  ///< the graph in `node` of `executable`, with `graph`
+    set_function   ///< of `node`, in `executable` or, if that is nullptr, in its graph
+  } kind = Kind::none;
+  CUgraphExec executable = nullptr;
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+};
+[[nodiscard]] GraphCall read_graph_call(CUpti_CallbackId cbid, const void* params) noexcept;
 
 /// Whether a recording needs callbacks of this class. `memory`, `events`: the members of Options;
 /// `exact`: launches have counter ranges.

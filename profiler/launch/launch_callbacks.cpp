@@ -59,7 +59,8 @@ void LaunchCallbacks::on_enter(const CUpti_CallbackData& call, const DriverApi& 
   start_sampling(call, api);
   const std::int64_t now_ns = recorder_.clock.now_ns();  // the start of the sampler is not the call's time
   if (state != nullptr && is_gpu_work(api.kind)) begin_work(*state, call, api, now_ns);
-  const std::uint64_t entered = start_counters(call, api, now_ns);
+  const std::uint64_t entered =
+      exact_.enter(call, api, now_ns, capturing_.load(std::memory_order_relaxed) > 0);
   if (call.correlationData != nullptr) *call.correlationData = word_of(now_ns, entered);
 }
 
@@ -82,19 +83,9 @@ void LaunchCallbacks::start_sampling(const CUpti_CallbackData& call, const Drive
 void LaunchCallbacks::begin_work(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                                  std::int64_t now_ns) noexcept {
   state.begin_work(now_ns);
-  if (api.kind != ApiClass::kernel || capturing_.load(std::memory_order_relaxed) <= 0) return;
+  const bool names = handles_reused_.load(std::memory_order_relaxed);
+  if (api.kind != ApiClass::kernel || !names || capturing_.load(std::memory_order_relaxed) <= 0) return;
   if (const ThreadUse use = recorder_.threads.use()) use->capture_kernel(kernel_name(*use, call));
-}
-
-std::uint64_t LaunchCallbacks::start_counters(const CUpti_CallbackData& call, const DriverApi& api,
-                                              std::int64_t now_ns) noexcept {
-  ExactProfiler* const exact = exact_.load(std::memory_order_acquire);
-  if (exact == nullptr) return kNotExact;
-  return slow_path([&] {
-    if (is_gpu_work(api.kind)) return enter_exact(*exact, call, api, now_ns);
-    notify_exact(*exact, call, api, now_ns);
-    return kNotExact;
-  });
 }
 
 void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept {
@@ -120,20 +111,15 @@ void LaunchCallbacks::emit(const ThreadUse& use, const CUpti_CallbackData& call,
                            int index) noexcept {
   const std::uint64_t entered = entered_of(*call.correlationData);
   Event event = event_of(use.state(), call, api, index);
-  if (entered != kNotExact) {
+  if (entered != ExactCalls::kNotExact) {
     slow_path([&] { emit_exact(use, call, api, event, static_cast<CounterOutcome>(entered - 1)); });
   } else if (use && is_gpu_work(api.kind)) {
     emit_launch(*use, call, api, event);
   } else if (use) {
     emit_other(*use, call, api, event);
   }
-  if (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end) note_capture();
-}
-
-void LaunchCallbacks::note_capture() noexcept {
-  ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
-  if (exact == nullptr) return;
-  slow_path([&] { exact->capturing(capturing_.load(std::memory_order_relaxed) > 0); });
+  if (api.kind == ApiClass::capture_begin || api.kind == ApiClass::capture_end)
+    exact_.capturing(capturing_.load(std::memory_order_relaxed) > 0);
 }
 
 std::uint32_t LaunchCallbacks::kernel_name(ThreadState& state,
@@ -147,16 +133,26 @@ void LaunchCallbacks::emit_launch(ThreadState& state, const CUpti_CallbackData& 
   cost_.count();
   event.launch.result = result_of(call);
   event.launch.context = call.contextUid;
-  if (capturing_.load(std::memory_order_relaxed) > 0) event.flags |= kLaunchWhileCapturing;
+  if (state.captured()) event.flags |= kLaunchCaptured;
   if (api.kind == ApiClass::memcpy || api.kind == ApiClass::memset) {
     ApiArguments arguments;
     api.read(call.functionParams, true, arguments);
     event.launch.bytes = arguments.bytes;
   } else if (api.kind == ApiClass::kernel) {
     event.launch.kernel = kernel_name(state, call);
+  } else {
+    note_launched_graph(call, api, event);
   }
   state.emit(event);
   if (call.correlationId % kTimedEvery == 0) cost_.add(recorder_.clock.now_ns() - event.end_ns);
+}
+
+void LaunchCallbacks::note_launched_graph(const CUpti_CallbackData& call, const DriverApi& api,
+                                          Event& event) noexcept {
+  if (event.launch.result != 0 || !recorder_.admits(event.start_ns)) return;
+  ApiArguments arguments;
+  api.read(call.functionParams, true, arguments);
+  event.launch.bytes = graphs_.launched(arguments.executable);
 }
 
 std::uint32_t LaunchCallbacks::stream_id(const CUpti_CallbackData& call, const DriverApi& api,
@@ -201,6 +197,7 @@ void LaunchCallbacks::emit_capture(ThreadState& state, const DriverApi& api, Eve
   CaptureStep step = CaptureStep::begin;
   if (api.kind == ApiClass::capture_begin) {
     capturing_.fetch_add(1, std::memory_order_relaxed);
+    recorder_.graphs.graph_stands_alone(state.graph_calls());
   } else {
     std::int32_t open = capturing_.load(std::memory_order_relaxed);
     while (open > 0 && !capturing_.compare_exchange_weak(open, open - 1, std::memory_order_relaxed)) {
@@ -227,43 +224,26 @@ void LaunchCallbacks::emit_memory(ThreadState& state, const DriverApi& api, Even
   state.emit(event, std::as_bytes(std::span(&arguments.pool, 1)));
 }
 
-void LaunchCallbacks::on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept {
-  const ThreadUse state = recorder_.threads.use();
-  if (!state) return;
-  // Instantiation clones every node. Kernel records carry the clone's id.
-  Event event;
-  event.kind = EventKind::graph_node;
-  if (cupti_.GetGraphNodeId(graph.node, &event.graph.node) != CUPTI_SUCCESS) return;
-  if (cloned && cupti_.GetGraphNodeId(graph.originalNode, &event.graph.original) != CUPTI_SUCCESS) return;
-  if (!cloned) event.graph.kernel = state->captured_kernel();
-  state->locate(event);
-  event.start_ns = event.end_ns = recorder_.clock.now_ns();
-  state->emit(event);
-}
-
 void LaunchCallbacks::on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) noexcept {
   if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
     const HoldScope hold(recorder_, HoldCause::session_start);
     hooks_.context_created(hooks_.user, data.context);
   } else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
     const HoldScope hold(recorder_, HoldCause::session_end);
-    ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
-    if (exact != nullptr) exact->context_destroyed(data.context);
+    exact_.context_destroyed(data.context);
     hooks_.context_destroyed(hooks_.user, data.context);
   } else if (cbid == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
     handles_reused_.store(true, std::memory_order_relaxed);
   } else if (data.resourceDescriptor != nullptr) {
-    on_graph_node(*static_cast<const CUpti_GraphData*>(data.resourceDescriptor),
-                  cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+    graphs_.on_resource(cbid, *static_cast<const CUpti_GraphData*>(data.resourceDescriptor));
   }
 }
 
 void LaunchCallbacks::wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                                 const void* data) noexcept {
-  ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
-  if (exact == nullptr || getpid() != pid_) return;
+  if (!exact_.ever_used() || getpid() != pid_) return;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE && cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-    exact->context_destroyed(static_cast<const CUpti_ResourceData*>(data)->context);
+    exact_.context_destroyed(static_cast<const CUpti_ResourceData*>(data)->context);
   }
   const int index = domain == CUPTI_CB_DOMAIN_DRIVER_API ? find_driver_api(cbid) : -1;
   if (index < 0) return;
@@ -271,68 +251,10 @@ void LaunchCallbacks::wind_down(CUpti_CallbackDomain domain, CUpti_CallbackId cb
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (!is_gpu_work(api.kind) || call.correlationData == nullptr) return;
   if (call.callbackSite == CUPTI_API_ENTER) {
-    *call.correlationData = kNotExact;
+    *call.correlationData = ExactCalls::kNotExact;
   } else if (entered_of(*call.correlationData) == static_cast<std::uint64_t>(CounterOutcome::measured) + 1) {
     on_exit(call, api, index);
   }
-}
-
-void LaunchCallbacks::notify_exact(ExactProfiler& exact, const CUpti_CallbackData& call, const DriverApi& api,
-                                   std::int64_t now_ns) noexcept {
-  switch (api.kind) {
-    case ApiClass::capture_begin:
-      return exact.capture_begins(exact_entry(call, api, now_ns));
-    case ApiClass::value_wait:
-      return exact.note_wait(exact_entry(call, api, now_ns));
-    case ApiClass::stream_create:
-      return exact.stream_created(call.context);
-    case ApiClass::stream_destroy:
-      return exact.stream_destroyed(call.context, exact_entry(call, api, now_ns).stream);
-    default:
-      return exact.note_context(call.context);
-  }
-}
-
-ExactEntry LaunchCallbacks::exact_entry(const CUpti_CallbackData& call, const DriverApi& api,
-                                        std::int64_t now_ns) noexcept {
-  ExactEntry entry;
-  entry.context = call.context;
-  entry.now_ns = now_ns;
-  if (api.has_stream && api.read != nullptr) {
-    ApiArguments arguments;
-    api.read(call.functionParams, false, arguments);
-    entry.stream = arguments.stream;
-  }
-  if (entry.stream == nullptr && api.per_thread_stream) entry.stream = CU_STREAM_PER_THREAD;
-  if (api.kind == ApiClass::kernel && call.symbolName != nullptr) {
-    entry.name = recorder_.names.intern(call.symbolName);
-  }
-  if (ThreadState* const state = recorder_.threads.current(); state != nullptr) {
-    const ThreadState::Place place = state->place();
-    entry.path = place.path;
-    entry.range = place.range;
-    entry.thread = state->thread();
-  } else {
-    entry.thread = static_cast<std::uint32_t>(gettid());
-  }
-  return entry;
-}
-
-std::uint64_t LaunchCallbacks::enter_exact(ExactProfiler& exact, const CUpti_CallbackData& call,
-                                           const DriverApi& api, std::int64_t now_ns) noexcept {
-  // A counter range inside a capture would put CUPTI's own work into the graph.
-  if (capturing_.load(std::memory_order_relaxed) > 0) {
-    exact.mark_all_disturbed();
-    return static_cast<std::uint64_t>(CounterOutcome::capturing) + 1;
-  }
-  if (exact.refused()) return kNotExact;
-  if (!recorder_.admits(now_ns)) {
-    exact.exclude(exact_entry(call, api, now_ns));
-    return kNotExact;
-  }
-  const CounterOutcome outcome = exact.enter(exact_entry(call, api, now_ns));
-  if (outcome == CounterOutcome::not_wanted || exact.refused()) return kNotExact;
-  return static_cast<std::uint64_t>(outcome) + 1;
 }
 
 void LaunchCallbacks::emit_exact(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api,
@@ -340,46 +262,22 @@ void LaunchCallbacks::emit_exact(const ThreadUse& use, const CUpti_CallbackData&
   cost_.count();
   event.launch.result = result_of(call);
   event.launch.context = call.contextUid;
-  if (outcome == CounterOutcome::capturing) {  // captured into a graph, whose launch is measured
-    event.flags |= kLaunchWhileCapturing;
-    if (use) use->emit(event);
-    return;
-  }
-  ApiArguments arguments;
-  if (api.read != nullptr) api.read(call.functionParams, true, arguments);
-  ExactProfiler* const exact = ever_exact_.load(std::memory_order_acquire);
-  if (exact == nullptr) return;
-  const ExactEntry entry = exact_entry(call, api, event.end_ns);
-  ExactLaunch launch;
-  launch.event = event;
-  if (handles_reused_.load(std::memory_order_relaxed)) launch.event.launch.kernel = entry.name;
-  launch.thread = entry.thread;
-  launch.kind = static_cast<WorkKind>(api.kind);
-  launch.name = entry.name;
-  launch.bytes = arguments.bytes;
-  launch.grid = arguments.grid;
-  launch.block = arguments.block;
-  if (outcome != CounterOutcome::measured) {
-    launch.outcome = outcome;
-    return exact->add_unmeasured(launch);
-  }
-  event.flags |= kLaunchExact;
-  if (use && api.kind == ApiClass::graph && event.launch.result == 0) use->emit(event);
-  exact->leave(entry, launch);
+  if (api.kind == ApiClass::graph) note_launched_graph(call, api, event);
+  exact_.leave(use, call, api, event, outcome, handles_reused_.load(std::memory_order_relaxed));
 }
 
 void LaunchCallbacks::set_counters(ExactProfiler* exact, PmSampler* sampler, bool late) noexcept {
-  if (exact != nullptr) ever_exact_.store(exact, std::memory_order_release);
   found_contexts_.store(0, std::memory_order_relaxed);
   finds_contexts_.store(late && sampler != nullptr, std::memory_order_relaxed);
   sampler_.store(sampler, std::memory_order_release);
-  exact_.store(exact, std::memory_order_release);
+  exact_.set(exact);
 }
 
 bool LaunchCallbacks::enable_resources(CUpti_SubscriberHandle subscriber) noexcept {
   if (enabled_before_) handles_reused_.store(true);  // modules may have been unloaded in between
   enabled_before_ = true;
   return enable_callbacks(cupti_, subscriber, CUPTI_CB_DOMAIN_RESOURCE, kResourceCallbacks) &&
+         enable_callbacks(cupti_, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, kGraphCalls) &&
          enable_callbacks(cupti_, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, kContextCalls);
 }
 
@@ -416,7 +314,10 @@ bool LaunchCallbacks::disable_calls(CUpti_SubscriberHandle subscriber) noexcept 
 
 void LaunchCallbacks::on_untraced_call(const CUpti_CallbackData& call, CUpti_CallbackId cbid) noexcept {
   PmSampler* const sampler = sampler_.load(std::memory_order_acquire);
-  if (!creates_context(cbid)) {
+  if (is_one_of(kGraphCalls, cbid)) {
+    if (call.callbackSite == CUPTI_API_EXIT && result_of(call) == 0)
+      graphs_.on_call(cbid, call.functionParams);
+  } else if (!is_one_of(kContextCalls, cbid)) {
     on_profiler_call(call, cbid);
   } else if (sampler != nullptr && call.callbackSite == CUPTI_API_ENTER) {
     sampler->begin_loading();

@@ -16,12 +16,13 @@
 #include <atomic>
 #include <cstdint>
 
-#include "profiler/counters/exact/exact_profiler.h"
 #include "profiler/cupti/loader.h"
 #include "profiler/events/recorder.h"
 #include "profiler/launch/callback_cost.h"
 #include "profiler/launch/calls_in_progress.h"
 #include "profiler/launch/driver_apis.h"
+#include "profiler/launch/exact_calls.h"
+#include "profiler/launch/graph_callbacks.h"
 #include "profiler/options/options.h"
 
 namespace rangefinder {
@@ -39,14 +40,19 @@ class LaunchCallbacks {
   };
 
   LaunchCallbacks(const CuptiFunctions& cupti, Recorder& recorder, const Hooks& hooks) noexcept
-      : cupti_(cupti), recorder_(recorder), hooks_(hooks), calls_in_progress_(recorder.threads) {}
+      : cupti_(cupti),
+        recorder_(recorder),
+        hooks_(hooks),
+        calls_in_progress_(recorder.threads),
+        graphs_(cupti, recorder),
+        exact_(recorder) {}
 
   /// Measures later launches with these; nullptr: with none. Objects passed here are never destroyed,
   /// because a call may be in progress. `late`: contexts may exist that had no creation callback.
   void set_counters(ExactProfiler* exact, PmSampler* sampler, bool late) noexcept;
 
   // These enable and disable callbacks. False: `cupti` refused one.
-  /// Contexts, module unloads and graph nodes: needed also before a window begins.
+  /// Contexts, module unloads and graphs: needed also before a window begins.
   [[nodiscard]] bool enable_resources(CUpti_SubscriberHandle subscriber) noexcept;
   /// cuProfilerStart and cuProfilerStop.
   [[nodiscard]] bool enable_profiler_calls(CUpti_SubscriberHandle subscriber) noexcept;
@@ -65,10 +71,9 @@ class LaunchCallbacks {
 
  private:
   // CUPTI keeps one 64-bit word from a call's enter to its exit. The upper bits hold the time of the enter
-  // since base_ns_. The lowest four bits hold CounterOutcome + 1, or kNotExact if no counters are involved.
-  // 0 means that our enter callback did not run: callbacks were enabled during the call.
+  // since base_ns_. The lowest four bits hold CounterOutcome + 1, or ExactCalls::kNotExact if no counters are
+  // involved. 0 means that our enter callback did not run: callbacks were enabled during the call.
   static constexpr int kEnteredBits = 4;
-  static constexpr std::uint64_t kNotExact = 15;
   [[nodiscard]] std::uint64_t word_of(std::int64_t now_ns, std::uint64_t entered) const noexcept {
     return static_cast<std::uint64_t>(now_ns - base_ns_) << kEnteredBits | entered;
   }
@@ -90,35 +95,26 @@ class LaunchCallbacks {
   /// A window that ends now waits for this launch (Session::finish_window).
   void begin_work(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                   std::int64_t now_ns) noexcept;
-  /// Exact mode: opens a counter range. Returns the low bits of the call's word (see kEnteredBits).
-  [[nodiscard]] std::uint64_t start_counters(const CUpti_CallbackData& call, const DriverApi& api,
-                                             std::int64_t now_ns) noexcept;
   void on_exit(const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
   /// The part of the event that does not depend on its kind.
   [[nodiscard]] Event event_of(const ThreadState* state, const CUpti_CallbackData& call, const DriverApi& api,
                                int index) const noexcept;
   void emit(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api, int index) noexcept;
-  void on_graph_node(const CUpti_GraphData& graph, bool cloned) noexcept;
   void on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData& data) noexcept;
   /// Id of the kernel's name if CUPTI's record may carry another kernel's name; else 0.
   [[nodiscard]] std::uint32_t kernel_name(ThreadState& state, const CUpti_CallbackData& call) const noexcept;
   void emit_launch(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                    Event& event) noexcept;
-  [[nodiscard]] std::uint64_t enter_exact(ExactProfiler& exact, const CUpti_CallbackData& call,
-                                          const DriverApi& api, std::int64_t now_ns) noexcept;
-  void notify_exact(ExactProfiler& exact, const CUpti_CallbackData& call, const DriverApi& api,
-                    std::int64_t now_ns) noexcept;
+  /// Notes in the event what a launch of a graph launched.
+  void note_launched_graph(const CUpti_CallbackData& call, const DriverApi& api, Event& event) noexcept;
   /// In a window that began late: reports contexts that existed before it to the sampler.
   void find_context(PmSampler& sampler, const CUpti_CallbackData& call) noexcept;
-  [[nodiscard]] ExactEntry exact_entry(const CUpti_CallbackData& call, const DriverApi& api,
-                                       std::int64_t now_ns) noexcept;
   void emit_exact(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api, Event& event,
                   CounterOutcome outcome) noexcept;
   void emit_capture(ThreadState& state, const DriverApi& api, Event& event,
                     const ApiArguments& arguments) noexcept;
   void emit_memory(ThreadState& state, const DriverApi& api, Event& event,
                    const ApiArguments& arguments) noexcept;
-  void note_capture() noexcept;
   void emit_other(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
                   Event& event) noexcept;
   [[nodiscard]] std::uint32_t stream_id(const CUpti_CallbackData& call, const DriverApi& api,
@@ -129,10 +125,10 @@ class LaunchCallbacks {
   const Hooks hooks_;
   const std::int64_t base_ns_ = clock_now_ns();
   CallsInProgress calls_in_progress_;
+  GraphCallbacks graphs_;
+  ExactCalls exact_;
   std::atomic<CUpti_SubscriberHandle> subscriber_{nullptr};
-  CallsInProgress::Calls enabled_calls_;             // one thread at a time
-  std::atomic<ExactProfiler*> exact_{nullptr};       // of this window
-  std::atomic<ExactProfiler*> ever_exact_{nullptr};  // a call in progress may have entered it
+  CallsInProgress::Calls enabled_calls_;  // one thread at a time
   std::atomic<PmSampler*> sampler_{nullptr};
   // CUPTI caches a kernel's name by its handle, and the driver reuses handles of unloaded modules
   // (measured with CUPTI 13.0). The launch callback has the right name.

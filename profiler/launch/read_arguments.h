@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "profiler/launch/driver_apis.h"
 
@@ -77,6 +78,8 @@ void read_handles(const P& p, bool after, ApiArguments& out) noexcept {
   if constexpr (requires { p.stream; }) out.stream = p.stream;
   if constexpr (requires { p.hEvent; }) out.event = bits(p.hEvent);
   if constexpr (requires { p.pool; }) out.pool = bits(p.pool);
+  if constexpr (requires { requires std::is_convertible_v<decltype(p.hGraph), CUgraphExec>; })
+    out.executable = p.hGraph;
   if constexpr (requires { *p.phGraph; }) {
     if (after && p.phGraph != nullptr) out.graph = bits(*p.phGraph);
   }

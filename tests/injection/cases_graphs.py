@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA graphs: one record per launch, node records without times, nodes whose creation was not recorded."""
 
+import os
+from collections import Counter
+
 from harness import InjectionCase
 
 
@@ -50,3 +53,52 @@ class GraphCases(InjectionCase):
         self.assertEqual(len(kernels), 15)
         self.assertEqual(trace.end["loss"].get("graph_nodes_unseen"), 15)
         self.assertEqual({line["path_text"] for line in kernels}, {"replay"})
+
+    def changes(self, how, *arguments, **settings):
+        run = self.run_both("graph_changes", how, *arguments, **settings)
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assertEqual(trace.end["loss"], {})
+        self.assert_valid(trace.folder)
+        return trace
+
+    def paths(self, trace):
+        return dict(Counter(line["path_text"] for line in trace.of("kernel")))
+
+    def test_each_launch_has_the_paths_of_the_update_before_it(self):
+        trace = self.changes("recapture", "200")
+        self.assertEqual(self.paths(trace), {"even": 400, "odd": 400})
+
+    def test_children_have_their_paths_in_each_place_and_after_an_update(self):
+        trace = self.changes("children")
+        self.assertEqual(self.paths(trace), {"first": 8, "second": 8})
+        self.assertEqual({line["node"] for line in trace.of("kernel")}, set(range(2, 10)))
+
+    def test_a_node_with_another_function_has_the_name_of_what_ran(self):
+        trace = self.changes("functions")
+        names = Counter(line["name_text"] for line in trace.of("kernel"))
+        self.assertEqual(names, {"kernel_a": 5, "kernel_b": 7})
+
+    def test_a_failed_update_changes_nothing(self):
+        trace = self.changes("failed")
+        self.assertEqual(self.paths(trace), {"first": 4})
+
+    def test_an_eager_launch_beside_a_capture_counts_once(self):
+        trace = self.changes("eager")
+        self.assertEqual(self.paths(trace), {"eager": 1, "replay": 5})
+        self.assertEqual(trace.end["launches"]["kernel"], {"launched": 1, "recorded": 1, "exact": 0, "lost": 0})
+
+    def test_threads_capture_and_replay_at_once(self):
+        trace = self.changes("threads")
+        self.assertEqual(self.paths(trace), {"one": 200, "two": 200})
+        self.assertEqual(trace.end["launches"]["graph"], {"launched": 100, "recorded": 100, "exact": 0, "lost": 0})
+
+    def test_memory_does_not_grow_with_updates(self):
+        tokens = int(os.environ.get("RANGEFINDER_TEST_TOKENS", "10000"))
+        run = self.run_injected("graph_changes", "recapture", str(tokens), "memory", RANGEFINDER_MAX_SIZE_MB="64",
+                                RANGEFINDER_KEEP="last")
+        self.assertEqual(run.status, 0, run.stderr)
+        early, late = map(int, run.stdout.split("\n")[0].split())
+        # What is in flight varies. 100 bytes a token, as before schema 1.2, would be 1 MB of 10,000 tokens.
+        self.assertLess(late - early, 1.5e6, f"heap of {early} bytes after 1,000 tokens, {late} after {tokens}")

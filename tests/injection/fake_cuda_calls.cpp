@@ -6,45 +6,23 @@
 #include <cupti_driver_cbid.h>
 #include <generated_cuda_meta.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <mutex>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "tests/injection/fake_driver.h"
 
-struct CUfunc_st {
-  const char* name;
-};
 struct CUmod_st {
   std::vector<CUfunction> functions;
 };
-/// Contents of a graph and of an executable graph. Leaked, as all handles are.
-struct GraphNode {
-  CUgraphNode node;
-  fake::Work work;
-};
-struct CUgraph_st {
-  std::uint64_t id;
-  std::vector<GraphNode> nodes;
-};
-struct CUgraphExec_st {
-  std::uint64_t id;
-  std::vector<GraphNode> nodes;
-};
-
 namespace fake {
 namespace {
 
 std::mutex modules_mutex;
 /// Kernel handles to reuse, as the real driver does.
 auto* const unloaded = new std::vector<CUfunction>;  // guarded by modules_mutex
-std::mutex capture_mutex;
-CUgraph capturing = nullptr;  // guarded by capture_mutex; one capture at a time
-std::atomic<std::uint64_t> next_graph{1};
 
 Work work_of(const Call& call, WorkClass kind, CUstream stream) {
   Work work{};
@@ -56,31 +34,8 @@ Work work_of(const Call& call, WorkClass kind, CUstream stream) {
   return work;
 }
 
-CUgraphNode made_node(CUcontext context, std::uint64_t graph, std::size_t number, CUgraphNode original) {
-  auto* const node = new CUgraphNode_st{graph << 32 | number};
-  if (const Hooks* const table = tool()) table->graph_node(context, node, original);
-  return node;
-}
-
-/// Adds the node to the capture, if there is one. The tool is notified without the lock held.
-bool captured(const Work& work) {
-  std::uint64_t graph = 0;
-  std::size_t number = 0;
-  {
-    const std::lock_guard lock(capture_mutex);
-    if (capturing == nullptr) return false;
-    graph = capturing->id;
-    number = capturing->nodes.size();
-    capturing->nodes.push_back({nullptr, work});
-  }
-  CUgraphNode const node = made_node(work.context, graph, number, nullptr);
-  const std::lock_guard lock(capture_mutex);
-  capturing->nodes[number].node = node;
-  return true;
-}
-
-CUresult submit(const Work& work) {
-  if (!captured(work)) run_work(work);
+CUresult submit(const Work& work, CUstream stream) {
+  if (!captured(work, stream)) run_work(work);
   return CUDA_SUCCESS;
 }
 
@@ -89,17 +44,12 @@ CUresult copy(const Call& call, CUstream stream, std::uint64_t bytes, bool to_ho
   work.bytes = bytes;
   work.to_host = to_host;
   work.async = async;
-  const CUresult r = bytes == 0 ? CUDA_SUCCESS : submit(work);
+  const CUresult r = bytes == 0 ? CUDA_SUCCESS : submit(work, stream);
   if (!async) wait_for_gpu();
   return r;
 }
 
 }  // namespace
-
-bool is_capturing() {
-  const std::lock_guard lock(capture_mutex);
-  return capturing != nullptr;
-}
 
 }  // namespace fake
 
@@ -141,7 +91,7 @@ FAKE_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid
     work.function = f;
     std::memcpy(work.grid, &params.gridDimX, sizeof(work.grid));
     std::memcpy(work.block, &params.blockDimX, sizeof(work.block));
-    return fake::submit(work);
+    return fake::submit(work, stream);
   });
 }
 
@@ -186,7 +136,7 @@ FAKE_EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::s
   return TRACED(cuMemsetD8Async, params, nullptr, [&](const fake::Call& call) {
     fake::Work work = fake::work_of(call, fake::WorkClass::memset, stream);
     work.bytes = count;
-    return fake::submit(work);
+    return fake::submit(work, stream);
   });
 }
 
@@ -214,47 +164,4 @@ FAKE_EXPORT CUresult cuProfilerStart() {
 FAKE_EXPORT CUresult cuProfilerStop() {
   const char params = 0;
   return TRACED(cuProfilerStop, params, nullptr, [](const fake::Call&) { return CUDA_SUCCESS; });
-}
-
-FAKE_EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
-  const cuStreamBeginCapture_v2_params params{stream, mode};
-  return TRACED(cuStreamBeginCapture_v2, params, nullptr, [](const fake::Call&) {
-    const std::lock_guard lock(fake::capture_mutex);
-    fake::capturing = new CUgraph_st{fake::next_graph++, {}};
-    return CUDA_SUCCESS;
-  });
-}
-
-FAKE_EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  const cuStreamEndCapture_params params{stream, graph};
-  return TRACED(cuStreamEndCapture, params, nullptr, [&](const fake::Call&) {
-    const std::lock_guard lock(fake::capture_mutex);
-    *graph = std::exchange(fake::capturing, nullptr);
-    return *graph != nullptr ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  });
-}
-
-FAKE_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
-  if (const CUresult r = fake::ready("cuGraphInstantiate"); r != CUDA_SUCCESS) return r;
-  *exec = new CUgraphExec_st{fake::next_graph++, graph->nodes};
-  std::size_t number = 0;
-  for (GraphNode& each : (*exec)->nodes) {
-    each.node = fake::made_node(each.work.context, (*exec)->id, number++, each.node);
-    each.work.graph_node = each.node->id;
-  }
-  return CUDA_SUCCESS;
-}
-
-FAKE_EXPORT CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-  const cuGraphLaunch_params params{exec, stream};
-  return TRACED(cuGraphLaunch, params, nullptr, [&](const fake::Call& call) {
-    for (const GraphNode& each : exec->nodes) {
-      fake::Work work = each.work;
-      work.correlation = call.correlation;
-      work.stream = fake::stream_id(stream);
-      work.last_of_graph = &each == &exec->nodes.back();
-      fake::run_work(work);
-    }
-    return CUDA_SUCCESS;
-  });
 }

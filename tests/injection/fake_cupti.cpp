@@ -138,16 +138,12 @@ void on_resource(CUpti_CallbackId cbid, CUcontext context) {
   }
 }
 
-void on_graph_node(CUcontext context, CUgraphNode node, CUgraphNode original) {
-  const CUpti_CallbackId cbid =
-      original != nullptr ? CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED : CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED;
+void on_graph(CUpti_CallbackId cbid, CUcontext context, const CUpti_GraphData& graph) {
   if (driver_ended.load() || !resource_enabled[cbid].load()) return;
-  CUpti_GraphData graph{};
-  graph.node = node;
-  graph.originalNode = original;
+  CUpti_GraphData copy = graph;
   CUpti_ResourceData data{};
   data.context = context;
-  data.resourceDescriptor = &graph;
+  data.resourceDescriptor = &copy;
   call_subscriber(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
 }
 
@@ -166,7 +162,7 @@ constexpr Hooks kHooks{
     on_resource,
     [](CUcontext) { pm_context_created(); },
     record_stream,
-    on_graph_node,
+    on_graph,
     [] { return callback_depth != 0; },
     [] {
       driver_ended.store(true);
@@ -290,6 +286,20 @@ FAKE_EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id)
   FAKE_BEGIN(GetGraphNodeId, driver);
   if (node == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *id = node->id;
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiGetGraphId(CUgraph graph, std::uint32_t* id) {
+  FAKE_BEGIN(GetGraphId, driver);
+  if (graph == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  *id = reinterpret_cast<const fake::GraphHandle*>(graph)->id;
+  return CUPTI_SUCCESS;
+}
+
+FAKE_EXPORT CUptiResult cuptiGetGraphExecId(CUgraphExec executable, std::uint32_t* id) {
+  FAKE_BEGIN(GetGraphExecId, driver);
+  if (executable == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  *id = reinterpret_cast<const fake::GraphHandle*>(executable)->id;
   return CUPTI_SUCCESS;
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shared by the files of the fake driver: the state (fake_cuda.cpp) and the streams (fake_cuda_streams.cpp),
-// for the calls that a tool observes (fake_cuda_calls.cpp).
+// for the calls that a tool observes (fake_cuda_calls.cpp), and the graphs (fake_cuda_graphs.cpp).
 #pragma once
 
 #include "tests/injection/fake_tool.h"
+
+struct CUfunc_st {
+  const char* name;
+};
 
 namespace fake {
 
@@ -22,6 +26,8 @@ namespace fake {
 /// Appends work to its stream and notifies the tool.
 void run_work(const Work& work);
 void wait_for_gpu();
+/// Adds the work to the capture of its stream. False: the stream is not being captured.
+[[nodiscard]] bool captured(const Work& work, CUstream stream);
 /// A stream of the process is being captured.
 [[nodiscard]] bool is_capturing();
 

@@ -38,6 +38,8 @@ struct CUstream_st {
 struct CUgraphNode_st {
   std::uint64_t id;  ///< graph's id << 32 | number in the graph
 };
+struct CUgraph_st;
+struct CUgraphExec_st;
 
 namespace fake {
 
@@ -72,6 +74,11 @@ struct Work {
   bool to_host, async;            ///< memcpy
 };
 
+/// How opaque handles of graphs begin.
+struct GraphHandle {
+  std::uint32_t id;
+};
+
 struct Hooks {
   void (*enter)(Call& call);
   void (*exit)(Call& call);
@@ -80,7 +87,7 @@ struct Hooks {
   void (*resource)(CUpti_CallbackId cbid, CUcontext context);
   void (*known_context)(CUcontext context);  ///< made before CUPTI was loaded
   void (*stream)(CUcontext context, std::uint32_t stream);
-  void (*graph_node)(CUcontext context, CUgraphNode node, CUgraphNode original);  ///< original: of a clone
+  void (*graph)(CUpti_CallbackId cbid, CUcontext context, const CUpti_GraphData& graph);
   bool (*in_callback)();  ///< this thread is inside a tool's callback
   void (*ended)();        ///< the driver's exit handler has run
 };

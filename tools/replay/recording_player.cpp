@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/replay/recording_player.h"
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 
@@ -121,6 +123,8 @@ void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string&
       return on_end(chunk.bytes);
     case ChunkKind::samples:
       return on_samples(chunk.bytes);
+    case ChunkKind::launched_graph:
+      return on_launched_graph(chunk.bytes);
     case ChunkKind::metric_set:
       return for_each_line(chunk.bytes, [&](Line& line) {
         if (auto* const set = std::get_if<MetricSetRecord>(&line)) drain_.on_metric_set(*set);
@@ -171,6 +175,25 @@ void RecordingPlayer::on_events(const Bytes& bytes) {
       throw std::runtime_error("the recording is damaged");
     drain_.on_event(thread, event, {reinterpret_cast<const std::byte*>(extra), event.extra_bytes});
   }
+}
+
+void RecordingPlayer::on_launched_graph(const Bytes& bytes) {
+  Cursor cursor(bytes);
+  const auto head = cursor.value<LaunchedGraphChunk>();
+  constexpr std::uint32_t kMaxNodes = 1U << 24;
+  if (head.nodes > kMaxNodes) throw std::runtime_error("the recording is damaged: a graph of too many nodes");
+  const auto nodes = std::make_shared<GraphNodes>();
+  NodeOrigin origin;
+  for (std::uint32_t number = 0; !cursor.done();) {
+    const auto run = cursor.value<NodeRunChunk>();
+    for (; number < std::min(run.first, head.nodes); ++number) nodes->paths.set(number, origin);
+    origin = {run.path, run.kernel, run.range, run.known != 0, run.works != 0};
+    if (cursor.done()) {
+      for (; number < head.nodes; ++number) nodes->paths.set(number, origin);
+    }
+  }
+  recorder_.graphs.add(std::make_shared<const LaunchedGraph>(head.id, head.executable, nodes, nullptr,
+                                                             nullptr, nullptr, head.has_bodies != 0));
 }
 
 void RecordingPlayer::on_kernel_names(const Bytes& bytes) {

@@ -36,6 +36,7 @@ class RecordingPlayer {
   void on_paths(const Bytes& bytes);
   void on_domains(const Bytes& bytes);
   void on_events(const Bytes& bytes);
+  void on_launched_graph(const Bytes& bytes);
   void on_kernel_names(const Bytes& bytes);
   void on_activity(Bytes& bytes);
   void on_exact(const Bytes& bytes);

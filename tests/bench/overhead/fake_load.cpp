@@ -21,6 +21,10 @@ double load_graph(std::uint32_t, std::uint64_t launches) {
   return 1e-6;
 }
 
+double load_tokens(std::uint32_t, std::uint64_t) {
+  return 1e-6;
+}
+
 double load_rtdetr(int, std::uint64_t) {
   return -1;
 }

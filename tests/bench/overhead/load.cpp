@@ -58,18 +58,34 @@ struct Graph {
   cudaStream_t stream = nullptr;
 };
 
+cudaGraph_t captured_graph(std::uint32_t nodes, cudaStream_t stream) {
+  cudaGraph_t captured = nullptr;
+  const Range range("captured");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  for (std::uint32_t i = 0; i < nodes; ++i) check(launch_empty(kBlocks, stream), "captured launch");
+  check(cudaStreamEndCapture(stream, &captured), "cudaStreamEndCapture");
+  return captured;
+}
+
 Graph capture(std::uint32_t nodes) {
   Graph graph{nullptr, make_stream()};
   check(launch_empty(kBlocks, graph.stream), "warm up");  // loads the kernel: not possible during capture
   check(cudaStreamSynchronize(graph.stream), "warm up");
-  cudaGraph_t captured = nullptr;
-  const Range range("captured");
-  check(cudaStreamBeginCapture(graph.stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  for (std::uint32_t i = 0; i < nodes; ++i) check(launch_empty(kBlocks, graph.stream), "captured launch");
-  check(cudaStreamEndCapture(graph.stream, &captured), "cudaStreamEndCapture");
+  cudaGraph_t const captured = captured_graph(nodes, graph.stream);
   check(cudaGraphInstantiate(&graph.executable, captured, 0), "cudaGraphInstantiate");
   check(cudaGraphDestroy(captured), "cudaGraphDestroy");
   return graph;
+}
+
+void launch_tokens(const Graph& graph, std::uint32_t nodes, std::uint64_t tokens) {
+  for (std::uint64_t token = 0; token < tokens; ++token) {
+    cudaGraph_t const captured = captured_graph(nodes, graph.stream);
+    cudaGraphExecUpdateResultInfo updated{};
+    check(cudaGraphExecUpdate(graph.executable, captured, &updated), "cudaGraphExecUpdate");
+    check(cudaGraphDestroy(captured), "cudaGraphDestroy");
+    check(cudaGraphLaunch(graph.executable, graph.stream), "cudaGraphLaunch");
+    check(cudaStreamSynchronize(graph.stream), "token");
+  }
 }
 
 void launch_graph(const Graph& graph, std::uint64_t launches) {
@@ -106,13 +122,32 @@ double load_storm(std::uint32_t threads, std::uint64_t launches, std::uint64_t r
   return seconds;
 }
 
-double load_graph(std::uint32_t nodes, std::uint64_t launches) {
+namespace {
+
+constexpr std::uint64_t kWarmUpGraphs = 3;
+
+/// Captured by the first call, used by every later one.
+const Graph& graph_of(std::uint32_t nodes) {
   static std::map<std::uint32_t, Graph> graphs;
   const auto [at, is_new] = graphs.try_emplace(nodes);
   if (is_new) at->second = capture(nodes);
-  constexpr std::uint64_t kWarmUp = 3;
-  launch_graph(at->second, kWarmUp);
+  return at->second;
+}
+
+}  // namespace
+
+double load_graph(std::uint32_t nodes, std::uint64_t launches) {
+  const Graph& graph = graph_of(nodes);
+  launch_graph(graph, kWarmUpGraphs);
   const Clock::time_point start = Clock::now();
-  launch_graph(at->second, launches);
+  launch_graph(graph, launches);
+  return seconds_since(start);
+}
+
+double load_tokens(std::uint32_t nodes, std::uint64_t tokens) {
+  const Graph& graph = graph_of(nodes);
+  launch_tokens(graph, nodes, kWarmUpGraphs);
+  const Clock::time_point start = Clock::now();
+  launch_tokens(graph, nodes, tokens);
   return seconds_since(start);
 }

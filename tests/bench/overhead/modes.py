@@ -27,6 +27,7 @@ WORKS = {work.name: work for work in (
     Work("storm1_nvtx", "empty launches, 1 thread, an NVTX range every 3", STORM, 20_000, ("load_storm", 1), (3,)),
     Work("graph100", "graph of 100 empty kernels", GRAPH, 400, ("load_graph", 100)),
     Work("graph1000", "graph of 1000 empty kernels", GRAPH, 40, ("load_graph", 1000)),
+    Work("tokens100", "capture, update and launch of 100 empty kernels", "a token", 400, ("load_tokens", 100)),
     Work("hf", "Hugging Face RT-DETR R50, eager, fp16, batch 1", FORWARD, 5, needs_torch=True),
     Work("hf_nvtx", "the same with an NVTX range a module", FORWARD, 5, needs_torch=True),
     Work("rtdetr_graph", "rtdetr R50, fp16, batch 1, graph on", FORWARD, 40, ("load_rtdetr", 1)),
@@ -34,7 +35,7 @@ WORKS = {work.name: work for work in (
 )}
 
 ALL = tuple(WORKS)
-STORMS, GRAPHS = ("storm1", "storm8", "storm1_nvtx"), ("graph100", "graph1000")
+STORMS, GRAPHS = ("storm1", "storm8", "storm1_nvtx"), ("graph100", "graph1000", "tokens100")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +71,8 @@ MODES = {mode.name: mode for mode in (
     Mode("floor_records", "CUPTI alone: kernel records, discarded", FLOORED, (("OVERHEAD_FLOOR", "records"),), True,
          FLOOR),
     Mode("floor_both", "CUPTI alone: both", FLOORED, (("OVERHEAD_FLOOR", "both"),), True, FLOOR),
+    Mode("floor_same", "CUPTI alone: our records, discarded, and our callbacks, empty", GRAPHS,
+         (("OVERHEAD_FLOOR", "same"),), True, FLOOR),
     Mode("lean", "the same without allocations and events", ("hf_nvtx", "rtdetr_launch"),
          (OFF, ("RANGEFINDER_MEMORY", "off"), ("RANGEFINDER_EVENTS", "off")), True),
     Mode("whole", "graphs as a whole, nodes without records", GRAPHS + ("rtdetr_graph",),
@@ -103,6 +106,7 @@ GOALS = {
     ("graph100", "whole", "plain"): 1.05,
     ("graph100", "trace", "plain"): 1.6,
     ("rtdetr_graph", "trace", "plain"): 1.10,
+    ("tokens100", "trace", "floor_same"): 1.15,
     ("hf_nvtx", "window, stopped", "plain"): 1.02,
     ("storm1", "window, stopped", "plain"): 1.02,
 }

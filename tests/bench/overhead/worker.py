@@ -65,6 +65,7 @@ class Worker:
         self._load = ctypes.CDLL(library)
         for name, arguments in (("load_storm", (ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)),
                                 ("load_graph", (ctypes.c_uint32, ctypes.c_uint64)),
+                                ("load_tokens", (ctypes.c_uint32, ctypes.c_uint64)),
                                 ("load_rtdetr", (ctypes.c_int, ctypes.c_uint64))):
             getattr(self._load, name).argtypes = arguments
             getattr(self._load, name).restype = ctypes.c_double

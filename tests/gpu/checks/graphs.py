@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of CUDA graphs: all recorded, and under the range in which they were captured."""
+from collections import Counter, defaultdict
 
 
 def graph_replay(runner, table):
@@ -22,6 +23,27 @@ def graph_replay(runner, table):
     balance = trace.end.get("launches", {}).get("graph", {})
     table.equal("graph_replay: graph launches", expected["graph_launches"], balance.get("launched"))
     table.equal("graph_replay: graph launches recorded", expected["graph_launches"], balance.get("recorded"))
-    # The child graph's nodes have no record of their creation: CUPTI reports only the copy.
-    unseen = by_path[("graph_replay", "replay built")]
-    table.equal("graph_replay: losses", {"graph_nodes_unseen": unseen} if unseen else {}, trace.loss)
+    table.equal("graph_replay: losses", {}, trace.loss)
+
+
+def graph_kinds(runner, table):
+    for counters in ("off", "sampled", "exact"):
+        name = f"graph_kinds_{counters}"
+        expected, trace = runner.traced(name, [f"{runner.bin}/graph_kinds"], ["--counters", counters])
+        found, wrong = defaultdict(Counter), Counter()
+        for (path, kernel), count in trace.kernels_by_path_and_name().items():
+            kind, wanted = path[0] if path else "", kernel.split("_")[1]
+            found[kind][kernel] += count
+            if path[-1:] != (wanted,):
+                wrong[f"{kernel} at {'/'.join(path)}"] += count
+        for kind, kernels in expected["kinds"].items():
+            table.equal(f"{name}: {kind}", kernels, dict(sorted(found[kind].items())))
+        table.equal(f"{name}: kernels at another path", {}, dict(wrong))
+        # Eager launches beside a capture have no counter range.
+        loss = {key: count for key, count in trace.loss.items() if (counters, key) != ("exact", "exact_unmeasured")}
+        table.equal(f"{name}: losses", {}, loss)
+        # A launch of a graph with conditional nodes counts once it has a record: `if_not` has none.
+        balance = trace.end["launches"]["graph"]
+        without_record = 0 if counters == "exact" else expected["without_record"]  # an exact line counts, too
+        table.equal(f"{name}: graph launches without a record", without_record,
+                    expected["graph_launches"] - balance["launched"])

@@ -30,6 +30,7 @@ class Trace:
         self._thread_of = {}
         self._kernel_keys = Counter()
         self._kernel_names = Counter()  # ids
+        self._named_kernels = Counter()  # (path id, name id)
         self._recorded = set()  # correlation ids of kernel lines
         # Its own segments are at the top level; subfolders hold those of child processes or ranks.
         where = glob.escape(folder)
@@ -56,6 +57,7 @@ class Trace:
             self._kernel_keys[(record.get("path", 0), record.get("graph", 0), record["corr"])] += 1
             self._recorded.add(record["corr"])
             self._kernel_names[record["name"]] += 1
+            self._named_kernels[(record.get("path", 0), record["name"])] += 1
         elif kind == "launch":
             self._thread_of[record["corr"]] = record["thread"]
         elif kind == "path":
@@ -89,6 +91,11 @@ class Trace:
         for (path, _, _), count in self.kernels.items():
             found[self.path(path)] += count
         return found
+
+    def kernels_by_path_and_name(self):
+        """Kernel records by (path, mangled name)."""
+        texts = {line["id"]: line["mangled"] for line in self.lines["kernel_name"]}
+        return {(self.path(path), texts[name]): count for (path, name), count in self._named_kernels.items()}
 
     def kernels_by_name(self):
         """Kernel records by mangled name."""

@@ -151,15 +151,16 @@ TEST_CASE("copies and memsets of 0 bytes need no record") {
   CHECK(trace.read().all<LaunchRecord>().size() == 2);
 }
 
-TEST_CASE("a launch during stream capture is no loss, and is joined if it has a record") {
+TEST_CASE("a captured launch is no loss, and is joined if it has a record") {
   BuiltTrace trace;
   for (const std::uint32_t id : {5u, 6u}) {
     Event captured = launch_event(id, "cuLaunchKernel", trace.layer);
-    captured.flags = kLaunchWhileCapturing;
+    captured.flags = kLaunchCaptured;
     trace.event(captured);
   }
 
-  trace.builder.on_kernel(kernel_activity(6));  // of another stream than the captured one
+  // Recordings before schema 1.2: of another stream than the captured one.
+  trace.builder.on_kernel(kernel_activity(6));
   trace.builder.finish();
 
   CHECK(trace.read().only<KernelRecord>().work.path == trace.layer);

@@ -39,13 +39,6 @@ Event payload_schema(std::uint64_t id, std::uint32_t definition) {
   return event;
 }
 
-Event graph_node(std::uint64_t node, std::uint32_t kernel) {
-  Event event = of_kind(EventKind::graph_node);
-  event.graph.node = node;
-  event.graph.kernel = kernel;
-  return event;
-}
-
 }  // namespace
 
 TEST_CASE("the last name of a thread, a category and a schema is kept") {
@@ -66,16 +59,11 @@ TEST_CASE("the last name of a thread, a category and a schema is kept") {
   CHECK(entries[3].event.schema.definition == 11);
 }
 
-TEST_CASE("names and graph nodes are bounded; the newest nodes are kept") {
+TEST_CASE("names are bounded") {
   NamingLog log;
   for (std::uint32_t i = 0; i < NamingLog::kMaxNames + 10; ++i) CHECK(log.add(1, thread_name(i, i)));
-  for (std::uint64_t i = 0; i < NamingLog::kMaxNodes + 10; ++i) CHECK(log.add(1, graph_node(i, 7)));
 
-  const auto entries = log.entries();
-
-  CHECK(entries.size() == NamingLog::kMaxNames + NamingLog::kMaxNodes);
-  CHECK(entries[NamingLog::kMaxNames].event.graph.node == 10);
-  CHECK(entries[NamingLog::kMaxNames].event.graph.kernel == 7);
+  CHECK(log.entries().size() == NamingLog::kMaxNames);
 }
 
 TEST_CASE("between windows only names are kept, and rings stay empty") {
