@@ -39,8 +39,8 @@ class GpuSection final : public Section {
     table.empty = "No GPU work with a time in this trace.";
     table.columns = {{"gpu", "GPU"},
                      {"span_ns", "first to last", Unit::ns},
-                     {"busy_ns", "busy", Unit::ns, 90},
-                     {"busy_share", "busy", Unit::share},
+                     {"busy_ns", "with work", Unit::ns, 90},
+                     {"busy_share", "with work", Unit::share},
                      {"kernel_share", "kernels", Unit::share},
                      {"copy_share", "copies", Unit::share},
                      {"both_share", "both", Unit::share},
@@ -51,7 +51,9 @@ class GpuSection final : public Section {
                      {"untimed", "untimed", Unit::count, 70}};
     for (const auto& [id, times] : gpus_) table.add(row(input.trace, id, times));
     drop_empty_columns(table);
-    table.remarks = "copies hidden: share of the copy time in which kernels ran. Memsets count as copies.\n";
+    table.remarks =
+        "with work: kernels or copies ran. copies hidden: share of the copy time in which kernels ran. "
+        "Memsets count as copies.\n";
     if (timeline_.late_ns() != 0) {
       table.remarks += "Some records came too far out of order: part of their time is missing.\n";
     }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section idle`: gaps between the first and the last work of a GPU, by the range that the host was in.
-// Uses the ranges and calls of the thread with most launches.
+// `--section idle`: time without a kernel between the first and the last work of a GPU, as in the overview.
+// Gaps without any work are by the range that the host was in. Uses the ranges and calls of the thread with
+// most launches.
 //
 //   GPU    [ k ]···········[ k ]        a gap over two ranges counts for both, each with its part
 //   host   ─[ loader    ][ model ]──
 //
-// The part of a gap in which the profiler held the thread is no range's: it has a row of its own. Time in
-// which another tool had CUPTI (a `gap` line) is not idle. Keeps the data of gap_list.h and host_timeline.h,
-// but only the calls during a gap.
+// The part of a gap in which the profiler held the thread is no range's: it has a row of its own. So has the
+// time in which only copies ran. Time in which another tool had CUPTI (a `gap` line) is not idle. Keeps the
+// data of gap_list.h and host_timeline.h, but only the calls during a gap.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -33,7 +34,8 @@ constexpr Columns kIdleSectionColumns = Column::work_times | Column::work_place 
                                         Column::range_thread | Column::range_path;
 
 struct Gpu {
-  GapList gaps;
+  GapList gaps;    // without any work
+  GapList copies;  // in which only copies ran
   std::uint64_t span_ns = 0;
   TimeNs seen_until_ns = kNoTime;  // no further gap begins before it
 };
@@ -42,6 +44,12 @@ struct Part {
   std::uint64_t gaps = 0, ns = 0, longest_ns = 0;
   std::uint64_t of_gap_ns = 0;  // of the current gap
   std::array<std::uint64_t, kHostCalls> calls{};
+
+  void add(std::uint64_t one_ns) {
+    ++gaps;
+    ns += one_ns;
+    longest_ns = std::max(longest_ns, one_ns);
+  }
 };
 
 class IdleSection final : public Section {
@@ -117,7 +125,7 @@ class IdleSection final : public Section {
     Gpu& gpu = *gpu_;
     gpu.span_ns += span.ns();
     gpu.seen_until_ns = span.to_ns;
-    if (span.idle()) gpu.gaps.add(span.from_ns, span.to_ns);
+    if (span.kernels == 0) (span.idle() ? gpu.gaps : gpu.copies).add(span.from_ns, span.to_ns);
   }
 
   static std::uint32_t gpu_of(const TraceNames& trace, std::uint32_t context) {
@@ -153,14 +161,23 @@ class IdleSection final : public Section {
     HostTimeline::Cursor cursor;
     gpu.gaps.each([&](const Gap& gap) {
       host.visit(gap.from_ns, gap.to_ns, take, cursor);
-      for (Part* const part : of_gap) {
-        ++part->gaps;
-        part->ns += part->of_gap_ns;
-        part->longest_ns = std::max(part->longest_ns, std::exchange(part->of_gap_ns, 0));
-      }
+      for (Part* const part : of_gap) part->add(std::exchange(part->of_gap_ns, 0));
       of_gap.clear();
     });
     return {out.begin(), out.end()};
+  }
+
+  static constexpr std::size_t kHostColumns = 6;  // the first of "waiting" to "own code"
+
+  /// Without what the host did.
+  void add_row(Table& table, std::uint32_t gpu, std::string title, const Part& part, std::uint64_t idle_ns,
+               std::uint64_t span_ns) const {
+    std::vector<Cell> cells{text_cell(std::move(title)),  number_cell(part.gaps),
+                            number_cell(part.ns),         ratio_cell(part.ns, idle_ns),
+                            ratio_cell(part.ns, span_ns), number_cell(part.longest_ns)};
+    cells.resize(table.columns.size());
+    if (gpus_.size() > 1) cells.back() = number_cell(std::uint64_t{gpu});
+    table.add(std::move(cells));
   }
 
   Table path_rows(const SectionInput& input) const {
@@ -179,21 +196,26 @@ class IdleSection final : public Section {
                      {"own_code_ns", "own code", Unit::ns}};
     if (gpus_.size() > 1) table.columns.push_back({"gpu", "GPU", Unit::count});
     for (const auto& [id, gpu] : gpus_) {
-      std::uint64_t idle_ns = 0;
+      Part copies;
+      gpu.copies.each([&copies](const Gap& gap) { copies.add(gap.ns()); });
+      std::uint64_t idle_ns = copies.ns;
       gpu.gaps.each([&idle_ns](const Gap& gap) { idle_ns += gap.ns(); });
+      if (copies.ns != 0 && input.trace.shows(0))
+        add_row(table, id, "(only copies ran)", copies, idle_ns, gpu.span_ns);
       for (const auto& [path, part] : parts(input, id, gpu)) {
         const auto& [launch, sync, memory, other] = part.calls;
         const bool held = path == kHeldPath;
         if (!input.trace.shows(held ? 0 : path)) continue;
-        table.add({text_cell(held ? "(held by the profiler)" : path_title(input.trace, path)),
-                   number_cell(part.gaps), number_cell(part.ns), ratio_cell(part.ns, idle_ns),
-                   ratio_cell(part.ns, gpu.span_ns), number_cell(part.longest_ns), cell_if(!held, sync),
-                   cell_if(!held, launch), cell_if(!held, memory),
-                   cell_if(!held, part.ns - launch - sync - memory - other)});
-        if (gpus_.size() > 1) table.rows.back().back() = number_cell(std::uint64_t{id});
+        add_row(table, id, held ? "(held by the profiler)" : path_title(input.trace, path), part, idle_ns,
+                gpu.span_ns);
+        if (held) continue;
+        std::vector<Cell>& row = table.rows.back();
+        std::size_t column = kHostColumns;
+        for (const std::uint64_t ns : {sync, launch, memory, part.ns - launch - sync - memory - other})
+          row[column++] = number_cell(ns);
       }
-      table.remarks += "GPU " + std::to_string(id) + ": idle " + duration_text(idle_ns) + " of " +
-                       duration_text(gpu.span_ns) + ".\n";
+      table.remarks += "GPU " + std::to_string(id) + ": idle, that is without a kernel, " +
+                       duration_text(idle_ns) + " of " + duration_text(gpu.span_ns) + ".\n";
     }
     sort_rows(table, "idle_ns");
     table.remarks +=
@@ -224,7 +246,7 @@ class IdleSection final : public Section {
     }
     Table table;
     table.name = "idle_sizes";
-    table.title = "By length of the gap";
+    table.title = "Without any work, by length of the gap";
     table.sortable = false;
     table.columns = {{"length", "gap length"},
                      {"gaps", "gaps", Unit::count},
