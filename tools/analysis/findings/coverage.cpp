@@ -116,7 +116,7 @@ Coverage CoverageFacts::result(const TraceTotals& trace, const Iterations& itera
   }
   out.share = std::min(1.0, part(covered_ns, all_ns));
   if (!out.low()) return out;
-  if (trace.ranges == 0) {
+  if (threads_.empty()) {
     out.why = Uncovered::no_ranges;
   } else if (around_ns > outside_ns) {
     out.why = Uncovered::around;
@@ -138,11 +138,13 @@ Coverage CoverageFacts::result(const TraceTotals& trace, const Iterations& itera
 
 std::string coverage_text(const Coverage& coverage) {
   if (!coverage.low()) return "";
+  const std::string of =
+      std::string(" of the GPU time ") + (coverage.of_iterations ? "of the iterations " : "") + "is in ";
   if (coverage.why == Uncovered::around) {
-    return percent_text(1 - coverage.share) + " of the GPU time is in `" + printable(coverage.around) +
+    return percent_text(1 - coverage.share) + of + "`" + printable(coverage.around) +
            "`, around all work, and in none of its parts: open ranges in it";
   }
-  return percent_text(coverage.share) + " of the GPU time is in a range. " + reason(coverage.why).text;
+  return percent_text(coverage.share) + of + "a range. " + reason(coverage.why).text;
 }
 
 nlohmann::ordered_json coverage_json(const Coverage& coverage) {

@@ -38,7 +38,8 @@ enum class Uncovered : std::uint8_t {
 struct Coverage {
   double share = 1;  ///< of the GPU time, 0 to 1; 1 without GPU time
   Uncovered why = Uncovered::none;
-  std::string around;  ///< the innermost range around all work; empty: there is none
+  std::string around;          ///< the innermost range around all work; empty: there is none
+  bool of_iterations = false;  ///< of the counted iterations, not of the whole run
 
   [[nodiscard]] bool low() const noexcept { return share < kMinCoverage; }
 };
@@ -48,7 +49,7 @@ class CoverageFacts {
   void add_range(std::uint32_t thread) { threads_.insert(thread); }
   /// Work in order of start. `names`: those so far.
   void add(const WorkEvent& event, const TraceNames& names);
-  /// `trace`: complete.
+  /// `trace`: complete, or the part of it that the rows beside the coverage are of.
   [[nodiscard]] Coverage result(const TraceTotals& trace, const Iterations& iterations,
                                 const KernelFacts& kernels) const;
 

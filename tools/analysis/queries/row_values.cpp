@@ -171,11 +171,4 @@ std::unique_ptr<TracePart> part_from(std::size_t first, Iterations iterations, T
   return out;
 }
 
-bool has_bytes(const TraceTotals& trace) {
-  const std::vector<PathTotals>& rows = trace.totals.paths();
-  return trace.samples_lines != 0 || std::any_of(rows.begin(), rows.end(), [](const PathTotals& row) {
-           return exact_bytes(row, {}).source != RowBytes::Source::none;
-         });
-}
-
 }  // namespace rangefinder

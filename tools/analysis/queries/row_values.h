@@ -59,7 +59,5 @@ struct TracePart {
 [[nodiscard]] std::unique_ptr<TracePart> part_from(std::size_t first, Iterations iterations, Trace& trace,
                                                    const TraceTotals& whole,
                                                    std::optional<RowValues>& values);
-/// Whether any bytes were measured, exact or sampled.
-[[nodiscard]] bool has_bytes(const TraceTotals& trace);
 
 }  // namespace rangefinder

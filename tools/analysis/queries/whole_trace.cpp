@@ -26,7 +26,7 @@ const RowValues& WholeTrace::values() {
 }
 
 const TracePart* WholeTrace::measured_from(std::size_t first) {
-  if (totals_.header.monitor_period_ns != 0 || !has_bytes(totals_)) return nullptr;
+  if (totals_.header.monitor_period_ns != 0) return nullptr;
   if (part_ == nullptr || part_first_ != first)
     part_ = part_from(first, iterations_, rows_, totals_, values_);
   part_first_ = first;

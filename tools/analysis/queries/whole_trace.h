@@ -35,8 +35,8 @@ class WholeTrace {
   [[nodiscard]] const TraceTotals& totals() const noexcept { return totals_; }
   /// Computed by the first call: bytes of hardware samples take a while.
   [[nodiscard]] const RowValues& values();
-  /// The part from iteration `first` on, with the work between iterations; nullptr: no bytes were measured,
-  /// or in monitor mode, where only some windows have GPU work.
+  /// The part from iteration `first` on, with the work between iterations; nullptr: in monitor mode, where
+  /// only some windows have GPU work.
   [[nodiscard]] const TracePart* measured_from(std::size_t first);
 
  private:

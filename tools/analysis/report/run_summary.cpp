@@ -52,7 +52,14 @@ RunSummary RunSummaryReader::result(const SectionInput& input) {
   RunSummary out;
   out.findings = rules_->findings(input);
   out.cannot_tell = rules_->cannot_tell();
-  out.coverage = rules_->facts().coverage.result(input.trace, iterations_, rules_->facts().kernels);
+  const FindingFacts& facts = rules_->facts();
+  out.coverage = facts.coverage.result(input.trace, iterations_, facts.kernels);
+  if (input.counted != nullptr) {
+    Coverage part = facts.coverage.result(input.counted->trace, iterations_, facts.kernels);
+    part.of_iterations = true;
+    // A range around all work of the iterations describes them, if it is one part of the run.
+    if (part.why != Uncovered::around || out.coverage.low()) out.coverage = std::move(part);
+  }
   // In monitor mode only some windows have GPU work.
   if (input.trace.header.monitor_period_ns == 0) add_times(input.trace, out);
   add_bytes(input, out);

@@ -69,7 +69,7 @@ class RunSummaryReader {
   void add(const SelectedRows& rows) { rules_->add(rows); }
   /// After the last chunk, while the trace is there: it may need the chunks again.
   void finish(const EachRows& each) { rules_->finish(each); }
-  /// SectionInput::counted: the part from counted_from() on, of which bytes are.
+  /// SectionInput::counted: the part from counted_from() on, of which coverage and bytes are.
   [[nodiscard]] RunSummary result(const SectionInput& input);
   /// After finish(): the first iteration that counts; nullopt: the summary is of the whole run.
   [[nodiscard]] std::optional<std::size_t> counted_from() const;

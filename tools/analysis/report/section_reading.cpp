@@ -47,9 +47,8 @@ SectionReading::SectionReading(const TraceFolder& files, const SectionKind& kind
   });
   totals.finish();
   static_cast<TraceNames&>(trace) = rows.names();
-  // In monitor mode only some windows have GPU work. JSON has only the bytes of that part.
-  const bool parts =
-      options.counted && trace.header.monitor_period_ns == 0 && (!options.json || has_bytes(trace));
+  // In monitor mode only some windows have GPU work.
+  const bool parts = options.counted && trace.header.monitor_period_ns == 0;
   const std::optional<std::size_t> from = parts ? section.counted_from() : std::nullopt;
   if (from) {
     counted = part_from(*from, std::move(iterations), rows, trace, values);

@@ -7,6 +7,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
+#include "tools/analysis/report/run_summary.h"
 
 namespace rangefinder {
 namespace {
@@ -44,6 +45,19 @@ TEST_CASE("recorded programs whose modules are hidden say so, and why") {
     CHECK_FALSE(coverage_text(coverage).empty());
   }
   CHECK(recorded_coverage("compiled_graphs").share < 0.02);
+}
+
+TEST_CASE("the coverage of a first screen is of the iterations, as its rows are") {
+  for (const char* const name : {"compiled_default", "compiled_late"}) {
+    INFO(name);
+    WholeTrace trace(open_trace_folder(std::filesystem::path(RANGEFINDER_TEST_GOLDEN) / name),
+                     RunSummaryReader::kColumns);
+    const Coverage coverage = run_summary_of(trace).coverage;
+    CHECK(coverage.share == 0);
+    CHECK(coverage_text(coverage).starts_with("0.0 % of the GPU time of the iterations is in a range. "));
+    CHECK(coverage.why == recorded_coverage(name).why);
+  }
+  CHECK(recorded_coverage("compiled_default").share == Approx(0.034).margin(0.001));  // of the whole run
 }
 
 TEST_CASE("recorded programs with modules say nothing") {
