@@ -192,6 +192,14 @@ bool RowBytes::comparable_with(std::uint64_t declared) const noexcept {
   return !carry_over || *carry_over <= declared;
 }
 
+bool RowBytes::shows_dram() const noexcept {
+  return source != Source::sampled || dram_error().value_or(0) <= static_cast<double>(dram());
+}
+
+bool RowBytes::shows_l2() const noexcept {
+  return source != Source::sampled || l2_error.value_or(0) <= static_cast<double>(l2);
+}
+
 RowBytes& RowBytes::operator+=(const RowBytes& other) noexcept {
   if (other.source == Source::none) return *this;
   if (source == Source::none) return *this = other;
@@ -377,6 +385,23 @@ Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& pea
   }
   out.limiter = limiter_of(out);
   return out;
+}
+
+Derived shown_values(const PathTotals& row, const RowBytes& bytes, Derived derived) noexcept {
+  if (!bytes.shows_dram()) {
+    if (derived.limiter == Limiter::dram) derived.limiter.reset();
+    derived.dram_bytes_per_s.reset();
+    derived.dram_peak_share.reset();
+    derived.flop_per_dram_byte.reset();
+  }
+  if (!bytes.shows_dram() || !bytes.comparable_with(row.declared_bytes)) derived.dram_amplification.reset();
+  if (!bytes.shows_l2()) {
+    if (derived.limiter == Limiter::l2) derived.limiter.reset();
+    derived.l2_bytes_per_s.reset();
+    derived.l2_peak_share.reset();
+    derived.l2_amplification.reset();
+  }
+  return derived;
 }
 
 }  // namespace rangefinder

@@ -56,6 +56,9 @@ struct RowBytes {
   [[nodiscard]] std::optional<double> error_pct() const noexcept;
   /// False: carry-over alone may be more than `declared` bytes, so that measured / declared says nothing.
   [[nodiscard]] bool comparable_with(std::uint64_t declared) const noexcept;
+  /// The number is shown: exact, or sampled with an error bound of at most 100 %.
+  [[nodiscard]] bool shows_dram() const noexcept;
+  [[nodiscard]] bool shows_l2() const noexcept;
   /// Adds a row whose work is disjoint from this one's. Error bounds add up, as in the worst case.
   RowBytes& operator+=(const RowBytes& other) noexcept;
 };
@@ -154,5 +157,7 @@ struct Derived {
 };
 [[nodiscard]] Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& peaks,
                              const MetricsByName& metrics);
+/// Without the values that a report withholds, because errors or carry-over make them meaningless.
+[[nodiscard]] Derived shown_values(const PathTotals& row, const RowBytes& bytes, Derived derived) noexcept;
 
 }  // namespace rangefinder

@@ -21,6 +21,7 @@ struct ModuleRow {
   PathTotals totals;
   RowBytes bytes;
   Derived derived;
+  Derived shown;  // the values of `derived` that are not withheld
 };
 
 /// A column with the function that makes its cells; the cell is empty if the row has no such value.
@@ -70,16 +71,10 @@ Cell written_cell(const ModuleRow& row) {
   return out;
 }
 
-/// A value derived from DRAM bytes; no number if their error or carry-over makes it meaningless.
-Cell of_dram(const ModuleRow& row, const std::optional<double>& value, bool meaningful = true) {
-  if (!value) return {};
-  return Cell(CellValue(*value), meaningful && bounded_dram(row).value != kNoNumber ? "" : kNoNumber);
-}
-
-Cell of_l2(const ModuleRow& row, const std::optional<double>& value) {
-  if (!value) return {};
-  const auto l2 = bounded_text(row.bytes.l2, shown_bound(row, row.bytes.l2_error)).value;
-  return Cell(CellValue(*value), l2 == kNoNumber ? kNoNumber : "");
+/// A value derived from bytes; no number if it is withheld.
+Cell of_bytes(const ModuleRow& row, std::optional<double> Derived::*value) {
+  if (!(row.derived.*value)) return {};
+  return Cell(CellValue(*(row.derived.*value)), row.shown.*value ? "" : kNoNumber);
 }
 
 Cell when(bool there, CellValue value) {
@@ -127,8 +122,8 @@ Cell error_cell(const ModuleRow& row) {
 }
 
 Cell limiter_cell(const ModuleRow& row) {
-  if (!row.derived.limiter) return {};
-  return Cell(CellValue(std::string(limiter_name(*row.derived.limiter))));
+  if (!row.shown.limiter) return {};
+  return Cell(CellValue(std::string(limiter_name(*row.shown.limiter))));
 }
 
 /// Measured over declared bytes: a lower bound if the bytes are one.
@@ -147,10 +142,8 @@ Cell dram_cell(const ModuleRow& row) {
 }
 
 Cell limit_share_cell(const ModuleRow& row) {
-  const bool has_dram = bounded_dram(row).value != kNoNumber;
-  return cell_or_empty(
-      std::max({has_dram ? row.derived.dram_peak_share : std::nullopt, row.derived.l2_peak_share,
-                row.derived.compute_peak_share}));  // unknown ones are less than any number
+  return cell_or_empty(std::max({row.shown.dram_peak_share, row.shown.l2_peak_share,
+                                 row.shown.compute_peak_share}));  // unknown ones are less than any number
 }
 
 std::vector<ModuleColumn> byte_columns() {
@@ -162,21 +155,18 @@ std::vector<ModuleColumn> byte_columns() {
       {{"l2_bytes", "L2", Unit::bytes, 70, "bytes through the L2 cache"},
        [](const ModuleRow& row) { return bytes_cell(row, row.bytes.l2, row.bytes.l2_error); }},
       {{"dram_bytes_per_s", "DRAM rate", Unit::bytes_per_s, 65, "bytes over the time in which its work ran"},
-       [](const ModuleRow& row) { return of_dram(row, row.derived.dram_bytes_per_s); }},
+       [](const ModuleRow& row) { return of_bytes(row, &Derived::dram_bytes_per_s); }},
       {{"dram_peak_share", "of peak", Unit::share, 64, "that rate over the peak of the GPU"},
-       [](const ModuleRow& row) { return of_dram(row, row.derived.dram_peak_share); }},
+       [](const ModuleRow& row) { return of_bytes(row, &Derived::dram_peak_share); }},
       {{"flop_per_dram_byte", "FLOP/B", Unit::number, 63, "operations per DRAM byte"},
-       [](const ModuleRow& row) { return cell_or_empty(row.derived.flop_per_dram_byte); }},
+       [](const ModuleRow& row) { return of_bytes(row, &Derived::flop_per_dram_byte); }},
       {{"limiter", "limiter", Unit::text, 66, "the roof that it reaches 60 % of"}, limiter_cell},
       {{"declared_bytes", "declared", Unit::bytes, 30, "bytes that the program says it must move"},
        [](const ModuleRow& row) { return when(row.totals.declared_bytes > 0, row.totals.declared_bytes); }},
       {{"dram_amplification", "DRAM / declared", Unit::factor, 62, "1 is ideal, less is served by L2"},
-       [](const ModuleRow& row) {
-         return of_declared(row, of_dram(row, row.derived.dram_amplification,
-                                         row.bytes.comparable_with(row.totals.declared_bytes)));
-       }},
+       [](const ModuleRow& row) { return of_declared(row, of_bytes(row, &Derived::dram_amplification)); }},
       {{"l2_amplification", "L2 / declared", Unit::factor, 61, "L2 bytes over declared ones"},
-       [](const ModuleRow& row) { return of_declared(row, of_l2(row, row.derived.l2_amplification)); }},
+       [](const ModuleRow& row) { return of_declared(row, of_bytes(row, &Derived::l2_amplification)); }},
       {{"carry_over_bytes", "carry-over", Unit::bytes, 5, "bytes that may be of earlier or later work"},
        [](const ModuleRow& row) { return cell_or_empty(row.bytes.carry_over); }},
       {{"copied_bytes", "copies", Unit::bytes, 10, "bytes of its memory copies"},
@@ -341,7 +331,7 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
   for (const PathTotals& totals : selected) shown.insert(totals.path);
   const ModuleNames names(trace, std::move(shown), view.flat);
   for (const PathTotals& totals : selected) {
-    const ModuleRow row{totals, values.bytes(totals), values.derived(totals)};
+    const ModuleRow row{totals, values.bytes(totals), values.derived(totals), values.shown(totals)};
     remarks.add(row);
     std::vector<Cell> cells{Cell(CellValue(trace.path_text(totals.path)), row_title(names, totals))};
     for (const ModuleColumn& column : columns) cells.push_back(column.cell(row));

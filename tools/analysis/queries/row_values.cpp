@@ -136,6 +136,10 @@ Derived RowValues::derived(const PathTotals& row) const {
   return derive(row, bytes(row), context_.peaks, context_.metrics_of(row.path));
 }
 
+Derived RowValues::shown(const PathTotals& row) const {
+  return shown_values(row, bytes(row), derived(row));
+}
+
 const SampledKernel* RowValues::sampled_kernel(std::uint32_t name) const noexcept {
   if (!sampled_ || name == 0) return nullptr;
   const auto& kernels = sampled_->kernels;

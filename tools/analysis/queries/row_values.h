@@ -32,6 +32,8 @@ class RowValues {
   /// Exact bytes if there are any, otherwise parts of graph launches, otherwise sampled ones.
   [[nodiscard]] RowBytes bytes(const PathTotals& row) const;
   [[nodiscard]] Derived derived(const PathTotals& row) const;
+  /// What a finding may be built on: shown_values().
+  [[nodiscard]] Derived shown(const PathTotals& row) const;
   [[nodiscard]] const RowContext& context() const noexcept { return context_; }
   /// nullptr: no samples.
   [[nodiscard]] const SampledTotals* sampled() const noexcept { return sampled_ ? &*sampled_ : nullptr; }

@@ -125,8 +125,8 @@ TEST_CASE("unfused attention is found with the bytes of its scores, fused attent
   check_evidence(scores, {{"times", 9}, {"share_of_gpu_time", Approx(0.389).margin(0.005)}});
   // The case has 201,326,592 bytes of scores; the kernels between the products move them through the L2.
   CHECK(number(scores, "l2_bytes") > 9 * 2 * 201'326'592.0);
-  // One cause, one finding: the bytes beyond the declared ones are those of the scores.
-  CHECK(text(scores, "also") == "amplification (moves 49.1x its declared bytes)");
+  // Its row withholds DRAM / declared: carry-over may exceed the declared bytes.
+  CHECK(text(scores, "also").empty());
 }
 
 TEST_CASE("the last wave of unfused attention is half empty") {

@@ -75,7 +75,7 @@ void find_memory_bound(const FindingContext& context, std::vector<Finding>& out)
   std::map<std::string, BoundModules> modules;
   for (const PathTotals& row : context.rows) {
     if (!does_half_itself(row) || row.run_ns() == 0) continue;
-    const Derived derived = context.input.values.derived(row);
+    const Derived derived = context.input.values.shown(row);
     const double highest = std::max(derived.dram_peak_share.value_or(0), derived.l2_peak_share.value_or(0));
     if (highest < kRoofShare || highest > kPossible) continue;
     modules[context.module_text(row.path)].add(row, context.input.values.bytes(row), derived);
@@ -272,14 +272,14 @@ void add_amplification(const FindingContext& context, const std::string& module,
 // A module moves more than twice its declared bytes through DRAM.
 //
 // Compares DRAM bytes minus their carry-over or error, so that write-backs of other modules' data do not
-// count. Ignores L2 bytes: repeated reads from the L2 are the purpose of a cache.
+// count. Skips modules whose carry-over may exceed the declared bytes: reports withhold their DRAM /
+// declared. Ignores L2 bytes: repeated reads from the L2 are the purpose of a cache.
 void find_amplification(const FindingContext& context, std::vector<Finding>& out) {
   constexpr double kMaxFactor = 2.0;
   std::map<std::string, AmplifiedModules> modules;
   for (const PathTotals& row : context.rows) {
     const RowBytes bytes = context.input.values.bytes(row);
-    if (row.declared_bytes == 0 || row.run_ns() == 0 || bytes.partial()) continue;
-    if (bytes.source == RowBytes::Source::none) continue;
+    if (row.run_ns() == 0 || bytes.partial() || !context.input.values.shown(row).dram_amplification) continue;
     const double least = static_cast<double>(bytes.dram()) - bytes.read_error.value_or(0) -
                          bytes.write_error.value_or(0) - static_cast<double>(bytes.carry_over.value_or(0));
     if (least <= kMaxFactor * static_cast<double>(row.declared_bytes)) continue;
@@ -356,7 +356,7 @@ void find_slower_than_roofs(const FindingContext& context, std::vector<Finding>&
   std::map<std::string, SlowModules> modules;
   for (const PathTotals& row : context.rows) {
     const RowBytes bytes = context.input.values.bytes(row);
-    const Derived derived = context.input.values.derived(row);
+    const Derived derived = context.input.values.shown(row);
     const bool own = does_half_itself(row) && row.run_ns() >= kMinKernelNs * row.kernels;
     if (!own || row.kernels == 0 || bytes.partial() || !derived.dram_peak_share || !derived.l2_bytes_per_s)
       continue;

@@ -12,15 +12,19 @@ namespace rangefinder {
 namespace {
 
 struct ReplayedModule {
-  std::uint64_t run_ns = 0, dram = 0, modules = 0;
+  std::uint64_t run_ns = 0, modules = 0;
+  RowBytes bytes;  // of all
 };
 
 void add_graph_below_peak(const FindingContext& context, const std::string& module,
                           const ReplayedModule& replayed, std::vector<Finding>& out) {
   constexpr double kMinOfTime = 0.05, kMinOfPeak = 0.20, kReachable = 0.90;
   const auto peak = static_cast<double>(context.input.values.context().peaks.dram_bytes_per_s);
-  if (peak <= 0 || replayed.run_ns == 0 || context.of_gpu(replayed.run_ns) < kMinOfTime) return;
-  const double rate = static_cast<double>(replayed.dram) / (static_cast<double>(replayed.run_ns) * 1e-9);
+  if (peak <= 0 || replayed.run_ns == 0 || !replayed.bytes.shows_dram() ||
+      context.of_gpu(replayed.run_ns) < kMinOfTime)
+    return;
+  const double rate =
+      static_cast<double>(replayed.bytes.dram()) / (static_cast<double>(replayed.run_ns) * 1e-9);
   const double share = rate / peak;
   if (share < kMinOfPeak || share >= kRoofShare) return;
   Finding finding{"graph_below_peak", module, context.of_analysed(replayed.run_ns)};
@@ -33,7 +37,7 @@ void add_graph_below_peak(const FindingContext& context, const std::string& modu
                 ", and the host launches nothing in between.";
   finding.evidence = {evidence_share("dram_peak_share", "share of the DRAM peak", share),
                       evidence_rate("dram_bytes_per_s", "DRAM bandwidth", rate),
-                      evidence_bytes("dram_bytes", "DRAM bytes", replayed.dram),
+                      evidence_bytes("dram_bytes", "DRAM bytes", replayed.bytes.dram()),
                       evidence_ns("gpu_busy_ns", "GPU busy", replayed.run_ns),
                       evidence_count("modules", "modules", replayed.modules)};
   finding.next_step =
@@ -61,7 +65,7 @@ void find_graph_below_peak(const FindingContext& context, std::vector<Finding>& 
     if (bytes.source == RowBytes::Source::none || bytes.partial()) continue;
     ReplayedModule& module = modules[context.module_text(row.path)];
     module.run_ns += row.run_ns();
-    module.dram += bytes.dram();
+    module.bytes += bytes;
     ++module.modules;
   }
   for (const auto& [name, module] : heaviest(modules, [](const ReplayedModule& one) { return one.run_ns; }))
