@@ -192,6 +192,17 @@ class Overview(CommandLine):
         self.assertRegex(text, r"\n1\. `step` makes the GPU wait .*\n2\. (.*\n)+\nNext: .*\n\n```\n.*\n.* --section findings\n```\n\n\| module ")
         self.assertIn("--csv has the modules only", self.call("report", recorded("hf_rtdetr_trace"), "--csv").stderr)
 
+    def test_an_estimate_has_its_error_and_a_part_exceeds_the_whole_by_no_more(self):
+        def written(iterations):
+            rows = self.report(recorded("rtdetr_rotated"), "--section", "modules", "--iterations", iterations)["modules"]
+            row = next(row for row in rows if row["path"] == "iteration")
+            return row["dram_write_bytes"], row["dram_write_bytes"] * row["dram_write_error_pct"] / 100
+
+        whole, part = written("0:"), written("1:")
+        self.assertLess(part[0] - part[1], whole[0])
+        text = " ".join(self.call("report", recorded("rtdetr_rotated")).stdout.split())
+        self.assertRegex(text, r"DRAM bytes of the heaviest module may be wrong by \d+ %, so an estimate for fewer iterations may")
+
     def test_idle_time_without_a_finding_has_its_causes(self):
         text = self.call("report", recorded("case_gemm_tensor"), COLUMNS="200").stdout
         self.assertIn("\nNo rule fires, but the GPU is idle for 97.4 % of the run: host code 93.5 %, ", text)

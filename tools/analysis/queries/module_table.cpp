@@ -233,10 +233,6 @@ const std::array kRemarks{
            },
            "Part of the work ran while no samples were taken: its bytes are estimated. DRAM ± includes that "
            "error.\n"},
-    Remark{[](const ModuleRow& row) {
-             return row.bytes.estimated && row.bytes.source == RowBytes::Source::exact;
-           },
-           "Metric sets alternate: bytes of all launches are estimated from the measured ones.\n"},
     Remark{[](const ModuleRow& row) { return row.bytes.split; },
            "÷: exact bytes of graph launches, split over their nodes in the proportions of --split-by's "
            "samples.\n"},
@@ -256,17 +252,28 @@ class Remarks {
  public:
   void add(const ModuleRow& row) {
     for (std::size_t i = 0; i < kRemarks.size(); ++i) applies_[i] = applies_[i] || kRemarks[i].applies(row);
+    if (!row.bytes.estimated || row.bytes.source != RowBytes::Source::exact) return;
+    if (estimated_ && row.totals.gpu_ns <= estimated_->totals.gpu_ns) return;
+    estimated_ = row;
   }
   [[nodiscard]] std::string text() const {
     std::string out;
     for (std::size_t i = 0; i < kRemarks.size(); ++i) {
       if (applies_[i]) out += kRemarks[i].text;
     }
-    return out;
+    if (!estimated_) return out;
+    const double error = estimated_->bytes.dram_error().value_or(0);
+    const auto bytes = static_cast<double>(std::max<std::uint64_t>(1, estimated_->bytes.dram()));
+    return out +
+           "Metric sets alternate: bytes of all launches are estimated from the measured ones. DRAM bytes of "
+           "the heaviest module may be wrong by " +
+           error_text(100 * error / bytes) +
+           ", so an estimate for fewer iterations may exceed that for more.\n";
   }
 
  private:
   std::array<bool, kRemarks.size()> applies_{};
+  std::optional<ModuleRow> estimated_;  // the heaviest one whose exact bytes are an estimate
 };
 
 /// A row with its bytes, so that they are looked up only once.
