@@ -141,7 +141,8 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
 
 std::string typed_command(std::string code, const std::string& folder) {
   constexpr std::string_view kReport = "rangefinder report DIR";
-  if (code.starts_with(kReport)) code.replace(kReport.size() - 3, 3, folder);
+  const std::size_t at = code.find(kReport);
+  if (at != std::string::npos) code.replace(at + kReport.size() - 3, 3, folder);
   return code;
 }
 
@@ -154,7 +155,8 @@ std::string findings_text(const std::vector<Finding>& findings, const TextStyle&
   for (const Finding& finding : findings) {
     const std::string title = std::to_string(++number) + ". " + printable(finding.title);
     out += "\n" + bold + wrapped_text(title, style.width, "   ").substr(3) + plain;
-    out += wrapped_text(printable(finding.why + also_text(finding)), style.width, "   ");
+    out +=
+        wrapped_text(printable(typed_command(finding.why, folder) + also_text(finding)), style.width, "   ");
     if (!finding.modules.empty()) out += wrapped_text(printable(modules_text(finding)), style.width, "   ");
     out += wrapped_text("Next: " + finding.next_step + ".", style.width, "   ");
     if (!finding.code.empty()) out += "      " + typed_command(finding.code, folder) + "\n";

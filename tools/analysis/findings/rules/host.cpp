@@ -60,7 +60,7 @@ std::string obstacles_text(const FindingContext& context, Finding& finding) {
   finding.evidence.push_back(evidence_count("capture_obstacles", "calls that prevent a capture", calls));
   return " " + counted_text(calls, "call", "calls") + " of " +
          counted_text(modules.size(), "module", "modules") + (calls == 1 ? " stands" : " stand") +
-         " in the way of a graph: `--section graphs --check`.";
+         " in the way of a graph: `rangefinder report DIR --section graphs --check`.";
 }
 
 }  // namespace
@@ -92,11 +92,16 @@ void find_launch_bound(const FindingContext& context, std::vector<Finding>& out)
   Finding finding{"launch_bound", context.loop.path, of_analysed(sums.gap_ns), saving};
   finding.effect = finding.where.empty() ? "The GPU waits for the host between short kernels"
                                          : "makes the GPU wait for the host between short kernels";
-  finding.why = "A kernel takes " + duration_text(mean_kernel) + ", the host " + duration_text(per_kernel) +
-                " to launch the next; " + count_text(sums.kernels_each) + " run" + context.per() +
+  finding.why = "A kernel takes " + duration_text(mean_kernel) + ", and on average one starts every " +
+                duration_text(per_kernel) + "; " + count_text(sums.kernels_each) + " run" + context.per() +
                 ". The GPU idles in " + count_text(sums.gaps / sums.iterations) + " gaps of " +
-                duration_text(sums.gap_ns / sums.gaps) + "; the cost of recording a launch is subtracted" +
-                (ranges == 0 ? "." : ", that of " + count_text(ranges) + " ranges is not.");
+                duration_text(sums.gap_ns / sums.gaps) + ", " + context.each_text(of_analysed(sums.gap_ns)) +
+                context.per() + " in all.";
+  if (saving) {
+    finding.why += " The saving is that without 1 us a gap and the cost of recording a launch";
+    finding.why +=
+        ranges == 0 ? "." : "; that of recording " + count_text(ranges) + " ranges is still in it.";
+  }
   finding.evidence = {
       evidence_count("kernels_per_repetition", "kernels per iteration", sums.kernels_each),
       evidence_ns("mean_kernel_ns", "mean kernel time", mean_kernel),
