@@ -97,6 +97,10 @@ class Use(CommandLine):
             help_verb, own = self.call("help", *verb), self.call(*verb, "--help")
             self.check_code(help_verb, 0)
             self.assertEqual(help_verb.stdout, own.stdout)
+        for verb in ("help", "version"):  # no verbs with options of their own
+            done = self.call("help", verb)
+            self.check_code(done, 0)
+            self.assertEqual(done.stdout, self.call("--help").stdout)
         self.assertIn("did you mean report?", self.call("help", "reprot").stderr)
         self.check_code(self.call("help", "reprot"), 2)
 
@@ -129,7 +133,8 @@ class Read(CommandLine):
         self.check_code(done, 0)
         lines = done.stdout.splitlines()
         self.assertEqual([line.split()[:2] for line in lines[1:7]], [[name, "app"] for name in names])
-        self.assertEqual(lines[-1], "6 traces, not the ranks of one job. Name one of them, or show all with --each.")
+        self.assertEqual(lines[-2:], ["6 traces, not the ranks of one job. Name one of them, or show all:",
+                                      "  rangefinder report runs --each"])
         self.assertLess(len(lines), 12)
         for words in (("runs", "--each"), names):
             self.assertEqual(self.call("report", *words).stdout.count("\nmodel "), 6, words)

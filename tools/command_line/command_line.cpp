@@ -262,10 +262,12 @@ void CommandLine::version(const std::string& text) {
 
 std::optional<int> CommandLine::parse(std::vector<std::string> words) {
   if (words == std::vector<std::string>{"version"}) words = {"--version"};
-  // `help VERB` is `VERB --help`, and `help` is `--help`.
+  // `help VERB` is `VERB --help`; `help`, `help help` and `help version` are `--help`.
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
-    words.resize(!words.empty() && !words.front().starts_with("-") ? 1 : 0);
+    const bool verb_follows = !words.empty() && !words.front().starts_with("-") && words.front() != "help" &&
+                              words.front() != "version";
+    words.resize(verb_follows ? 1 : 0);
     const auto named = [&words](const CLI::App* verb) { return verb->get_name() == words.front(); };
     const std::vector<CLI::App*> verbs = app_->get_subcommands({});
     if (!words.empty() && std::none_of(verbs.begin(), verbs.end(), named))

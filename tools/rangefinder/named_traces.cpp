@@ -47,7 +47,7 @@ std::string trace_list_text(const std::vector<TraceFolder>& traces, const TextSt
                Cell(CellValue(row.value("counters", ""))), Cell(CellValue(bytes))});
   }
   return render_text(table, style) + "\n" + counted_text(traces.size(), "trace", "traces") +
-         ", not the ranks of one job. Name one of them, or show all with --each.\n";
+         ", not the ranks of one job. Name one of them, or show all:\n";
 }
 
 }  // namespace rangefinder

@@ -269,7 +269,9 @@ int report(ReportOptions& options) {
       !options.as_ranks && !options.markdown && !options.view.total && !options.view.check;
   if (one_by_one && !options.each && !options.json && !options.csv &&
       traces.size() > std::max(kMaxUnnamed, options.places.size())) {
-    std::cout << trace_list_text(traces, options.style());
+    std::string all = "  rangefinder report";
+    for (const std::string& place : options.places) all += " " + quoted_for_shell(place);
+    std::cout << trace_list_text(traces, options.style()) << all << " --each\n";
     return kExitOk;
   }
   if (options.csv && traces.size() > 1) throw WrongUse("--csv writes one table: name one trace");
@@ -278,9 +280,8 @@ int report(ReportOptions& options) {
   const AllLoaded all = load_all(traces, options, kind);
   options.as_ranks = options.as_ranks && all.size() > 1;
   for (const auto& one : all) {
-    if (!options.view.sort.empty() && one->section->sort_keys().empty()) {
+    if (!options.view.sort.empty() && one->section->sort_keys().empty())
       check_sort(options, shown_tables(one->section->tables(one->input(options)), &Outputs::json, {}));
-    }
   }
   if (options.json) return print_json(all, options);
   // For many ranks one merged module tree is more useful than one tree each.
@@ -326,9 +327,8 @@ void complete(ReportOptions& options) {
     for (const SectionKind& kind : section_kinds()) known.emplace_back(kind.name);
     throw WrongUse("there is no section " + options.section + suggestion_or_all_text(known, options.section));
   }
-  if (int{options.json} + int{options.csv} + int{options.markdown} > 1) {
+  if (int{options.json} + int{options.csv} + int{options.markdown} > 1)
     throw WrongUse("--json, --csv and --md exclude each other");
-  }
   try {
     if (!options.iterations.empty()) options.selection.iterations = parse_iterations(options.iterations);
     if (!options.window.empty()) options.selection.window = parse_window(options.window);
