@@ -71,6 +71,9 @@ struct SelectedTotal {
   SelectedTotal(const TraceTotals& trace, const RowValues& values) : rows(trace.rows()), passes(trace, rows) {
     PathSet counted;
     std::uint64_t backward_calls = 0;
+    // Then a launch without a record had no kernel to run: a graph whose conditional nodes were not taken.
+    const bool all_recorded =
+        trace.end.has_value() && trace.loss[static_cast<std::size_t>(Loss::launch_without_record)] == 0;
     for (const PathTotals& row : rows) {  // parents come first
       if (row.path == 0 && trace.in_range) continue;
       if (row.path != 0) ++paths;
@@ -80,7 +83,7 @@ struct SelectedTotal {
       (in_backward(trace, row.path) ? backward_calls : calls) += row.calls;
       kernels += row.kernels;
       gpu_ns += row.gpu_ns;
-      timed &= row.has_gpu_time();
+      timed &= row.has_gpu_time() || (all_recorded && row.kernels == 0 && row.graphs == 0);
       bytes.add(row, values);
     }
     if (calls == 0) calls = backward_calls;
