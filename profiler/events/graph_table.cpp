@@ -48,14 +48,13 @@ NodeOrigin GraphTable::origin_of(std::uint64_t node) noexcept {
 
 GraphNodes& GraphTable::writable(std::uint32_t id) {
   Graph& graph = graph_of(id);
-  if (Graph* const parent = graph.parent == 0 ? nullptr : known(graph.parent)) {
+  if (graph.parent != 0 && known(graph.parent) != nullptr) {
     GraphNodes& above = writable(graph.parent);  // marks this graph as shared if it was copied
     if (!graph.shared) return *graph.nodes;
     graph.nodes = std::make_shared<GraphNodes>(*graph.nodes);
     GraphNodes::Holder* const holder = above.holder(graph.holder);
     if (holder != nullptr && graph.place < holder->graphs.size())
       holder->graphs[graph.place].nodes = graph.nodes;
-    (void)parent;
   } else if (graph.shared) {
     graph.nodes = std::make_shared<GraphNodes>(*graph.nodes);
   } else {
