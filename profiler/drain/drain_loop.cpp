@@ -121,10 +121,8 @@ bool DrainLoop::open() {
   if (header.monitor_period_ns != 0) begin_cycle();
   if (is_late()) {
     drain_.begin_late();
-    for (NamingLog::Entry& entry : from_.recorder.naming.entries()) {
-      entry.event.range = 0;  // a range of an earlier window has no line in this trace
+    for (const NamingLog::Entry& entry : from_.recorder.naming.entries())
       drain_.on_event(entry.thread, entry.event, {});
-    }
   }
   if (from_.begin == Begin::when_ready) begin_when_due();
   announce();

@@ -6,7 +6,7 @@
 //   ExactLaunch ──▶ its graph is known? ──────┴▶ ExactRecord
 //                     └─ no: waits, in order, for the first record of the launch
 //
-// Only in recordings before schema 1.2 the graph of a launch is not known at once. Drain thread only.
+// Only in old recordings the graph of a launch is not known at once. Drain thread only.
 #pragma once
 
 #include <cstdint>

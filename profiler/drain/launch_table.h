@@ -56,8 +56,8 @@ class LaunchTable {
 
   LaunchTable();
 
-  /// A successful launch of `kind`. `expect_record` false: a record may never come, as for a launch
-  /// during stream capture, and its absence is no loss.
+  /// A successful launch of `kind`. `expect_record` false: a record may never come, as for a
+  /// captured launch, and its absence is no loss.
   void put(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, bool expect_record,
            GraphLaunch graph = {});
   /// A launch that may have no record: records were switched on or off during its call. It enters the

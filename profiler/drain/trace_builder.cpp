@@ -285,7 +285,7 @@ GraphLaunch TraceBuilder::graph_launch(const Event& event, WorkKind kind) {
           relative(event.start_ns)};
 }
 
-// Recordings before schema 1.2: executables are unknown, and a record's graph is its executable.
+// Old recordings: executables are unknown, and a record's graph is its executable.
 void TraceBuilder::on_graph_node(const Event& event) {
   const NodeOrigin origin{event.path, event.graph.kernel, event.range, true, true};
   recorder_.graphs.node_created(old_graphs_, event.graph.node, origin);

@@ -48,21 +48,17 @@ NodeOrigin GraphTable::origin_of(std::uint64_t node) noexcept {
 
 GraphNodes& GraphTable::writable(std::uint32_t id) {
   Graph& graph = graph_of(id);
-  if (graph.parent != 0 && known(graph.parent) != nullptr) {
-    GraphNodes& above = writable(graph.parent);  // marks this graph as shared if it was copied
-    if (!graph.shared) return *graph.nodes;
-    graph.nodes = std::make_shared<GraphNodes>(*graph.nodes);
-    GraphNodes::Holder* const holder = above.holder(graph.holder);
-    if (holder != nullptr && graph.place < holder->graphs.size())
-      holder->graphs[graph.place].nodes = graph.nodes;
-  } else if (graph.shared) {
-    graph.nodes = std::make_shared<GraphNodes>(*graph.nodes);
-  } else {
-    return *graph.nodes;
-  }
+  GraphNodes* above = nullptr;
+  if (graph.parent != 0 && known(graph.parent) != nullptr)
+    above = &writable(graph.parent);  // marks this graph as shared if it was copied
+  if (!graph.shared) return *graph.nodes;
+  graph.nodes = std::make_shared<GraphNodes>(*graph.nodes);
   graph.shared = false;
-  for (const GraphNodes::Holder& holder : graph.nodes->holders) {
-    for (const GraphNodes::Held& held : holder.graphs) {
+  GraphNodes::Holder* const holder = above == nullptr ? nullptr : above->holder(graph.holder);
+  if (holder != nullptr && graph.place < holder->graphs.size())
+    holder->graphs[graph.place].nodes = graph.nodes;
+  for (const GraphNodes::Holder& each : graph.nodes->holders) {
+    for (const GraphNodes::Held& held : each.graphs) {
       if (Graph* const child = known(held.graph)) child->shared = true;
     }
   }
@@ -70,22 +66,28 @@ GraphNodes& GraphTable::writable(std::uint32_t id) {
 }
 
 void GraphTable::graph_created(GraphCalls& calls, std::uint32_t graph) noexcept {
+  calls.instantiating = 0;  // CUDA creates its own graphs before
   locked([&] {
     graph_of(graph).has_next = true;
-    if (calls.instantiating == 0) calls.not_held.push_back(graph);
+    calls.not_held.push_back(graph);
   });
 }
 
-void GraphTable::node_created(GraphCalls& calls, std::uint64_t node, const NodeOrigin& origin) noexcept {
+// No callback says that an instantiation failed. The nodes after it are of other graphs.
+bool GraphTable::is_of_cuda(GraphCalls& calls, std::uint32_t graph) noexcept {
   calls.last_node = 0;
-  if (calls.instantiating != 0) return;  // nodes of CUDA's own
+  if (calls.instantiating != graph) calls.instantiating = 0;
+  return calls.instantiating != 0;
+}
+
+void GraphTable::node_created(GraphCalls& calls, std::uint64_t node, const NodeOrigin& origin) noexcept {
+  if (is_of_cuda(calls, graph_of_node(node))) return;
   locked([&] { add_node(calls, node, origin); });
 }
 
 bool GraphTable::next_node_created(GraphCalls& calls, std::uint32_t graph,
                                    const NodeOrigin& origin) noexcept {
-  calls.last_node = 0;
-  if (calls.instantiating != 0) return true;
+  if (is_of_cuda(calls, graph)) return true;
   bool known_number = false;
   locked([&] {
     const Graph* const of = known(graph);
@@ -374,7 +376,7 @@ std::shared_ptr<const LaunchedGraph> GraphTable::graph(std::uint32_t graph) noex
   return found;
 }
 
-void GraphTable::add(std::shared_ptr<const LaunchedGraph> launched) {
+void GraphTable::add(std::shared_ptr<const LaunchedGraph> launched) noexcept {
   locked([&] {
     const std::uint64_t id = launched->id();
     launched_.insert_or_assign(id, std::move(launched));

@@ -81,7 +81,7 @@ class GraphTable {
   /// The living graph, as if it had been launched; nullptr: unknown.
   [[nodiscard]] std::shared_ptr<const LaunchedGraph> graph(std::uint32_t graph) noexcept;
   /// From a recorded run.
-  void add(std::shared_ptr<const LaunchedGraph> launched);
+  void add(std::shared_ptr<const LaunchedGraph> launched) noexcept;
   /// Events of launches are read, or no longer. Ranges of an earlier window are forgotten.
   void begin_reading() noexcept;
   void end_reading() noexcept;
@@ -117,6 +117,8 @@ class GraphTable {
   [[nodiscard]] NodeOrigin origin_of(std::uint64_t node) noexcept;
   /// The nodes of `graph`, not shared with any launch.
   [[nodiscard]] GraphNodes& writable(std::uint32_t graph);
+  /// Whether a new node of `graph` is one that CUDA adds to the executable that is being created.
+  [[nodiscard]] static bool is_of_cuda(GraphCalls& calls, std::uint32_t graph) noexcept;
   void add_node(GraphCalls& calls, std::uint64_t node, const NodeOrigin& origin);
   /// Where the graph with this id is, in a graph that was instantiated: nodes that hold it, from the inside
   /// to the outside.

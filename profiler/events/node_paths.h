@@ -3,9 +3,10 @@
 // Where the nodes of CUDA graphs were created: captured kernels belong to the module that
 // issued them, not to the one that replays the graph.
 //
-//   GraphNodes: one graph     nodes 0 … 41: path A, 42 … 99: path B     node 3 holds ─▶ GraphNodes (a child,
-//   a body) LaunchedGraph: an executable as it was launched: GraphNodes now, and which node of which
-//                  graph each of its numbers is
+//   GraphNodes ─┬─ NodePaths: nodes 0 … 41 ─▶ path A, 42 … 99 ─▶ path B
+//               └─ holders:   node 3 ─▶ GraphNodes of a child graph or a conditional's body
+//
+//   LaunchedGraph: an executable as it was launched ─▶ GraphNodes, and where in them each number is
 //
 // CUPTI numbers an executable's nodes in one list: those of the graph, then those of each child
 // and body without gaps (docs/internals/graph-callbacks.md). An update exchanges `now` and keeps the list; it
@@ -26,7 +27,7 @@ struct NodeOrigin {
   std::uint32_t kernel = 0;  ///< NameTable id; 0: the record has the right name itself
   std::uint64_t range = 0;
   bool known = false;  ///< false: created before we were notified; or, if it does not work, no node
-  bool works = false;  ///< a kernel, copy or memset
+  bool works = false;  ///< it holds no graph
   friend bool operator==(const NodeOrigin&, const NodeOrigin&) = default;
 };
 
@@ -131,9 +132,8 @@ class LaunchedGraph {
   std::uint64_t id_;
   std::uint32_t executable_;
   std::shared_ptr<const GraphNodes> now_, made_;
-  std::shared_ptr<const std::vector<NodeSegment>> children_;  // nullptr: none
-  std::shared_ptr<const std::vector<std::uint32_t>>
-      renamed_;  // nodes with another function since; or nullptr
+  std::shared_ptr<const std::vector<NodeSegment>> children_;   // nullptr: none
+  std::shared_ptr<const std::vector<std::uint32_t>> renamed_;  // nodes with another function; or nullptr
   bool has_bodies_;
 };
 

@@ -70,7 +70,6 @@ class ThreadState {
   void begin_work(std::int64_t now_ns) noexcept { work_since_ns_.store(now_ns, std::memory_order_relaxed); }
   void leave_call() noexcept {
     captured_kernel_ = 0;
-    captured_ = false;
     work_since_ns_.store(kNoWork, std::memory_order_release);
     const auto last = static_cast<std::uint16_t>(call_.load(std::memory_order_relaxed) & ~kInside);
     call_.store(last, std::memory_order_release);

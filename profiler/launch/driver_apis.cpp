@@ -236,50 +236,50 @@ int find_driver_api(CUpti_CallbackId cbid) noexcept {
   return cbid < kIndexByCbid.size() ? kIndexByCbid[cbid] : -1;
 }
 
+namespace {
+
+template <typename P>
+GraphCall graph_call(GraphCall::Kind kind, const void* params) noexcept {
+  const P& p = *static_cast<const P*>(params);
+  GraphCall call{kind};
+  if constexpr (requires { p.hGraphExec; }) call.executable = p.hGraphExec;
+  if constexpr (requires { p.hGraph; }) call.graph = p.hGraph;
+  if constexpr (requires { p.childGraph; }) call.graph = p.childGraph;
+  if constexpr (requires { p.hNode; }) call.node = p.hNode;
+  return call;
+}
+
+}  // namespace
+
 GraphCall read_graph_call(CUpti_CallbackId cbid, const void* params) noexcept {
   using Kind = GraphCall::Kind;
+#define CALL(function, kind)               \
+  case CUPTI_DRIVER_TRACE_CBID_##function: \
+    return graph_call<function##_params>(Kind::kind, params)
   switch (cbid) {
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphCreate:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphClone:
-      return {Kind::create};
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate: {
-      const auto& p = *static_cast<const cuGraphExecUpdate_params*>(params);
-      return {Kind::update, p.hGraphExec, p.hGraph};
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2: {
-      const auto& p = *static_cast<const cuGraphExecUpdate_v2_params*>(params);
-      return {Kind::update, p.hGraphExec, p.hGraph};
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecChildGraphNodeSetParams: {
-      const auto& p = *static_cast<const cuGraphExecChildGraphNodeSetParams_params*>(params);
-      return {Kind::update_child, p.hGraphExec, p.childGraph, p.hNode};
-    }
+    CALL(cuGraphCreate, create);
+    CALL(cuGraphClone, create);
+    CALL(cuGraphExecUpdate, update);
+    CALL(cuGraphExecUpdate_v2, update);
+    CALL(cuGraphExecChildGraphNodeSetParams, update_child);
+    CALL(cuGraphExecKernelNodeSetParams, set_function);
+    CALL(cuGraphExecKernelNodeSetParams_v2, set_function);
+    CALL(cuGraphKernelNodeSetParams, set_function);
+    CALL(cuGraphKernelNodeSetParams_v2, set_function);
+    CALL(cuGraphNodeSetParams, set_function);
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams: {
-      const auto& p = *static_cast<const cuGraphExecNodeSetParams_params*>(params);
-      if (p.nodeParams->type != CU_GRAPH_NODE_TYPE_GRAPH)
-        return {Kind::set_function, p.hGraphExec, nullptr, p.hNode};
-      return {Kind::update_child, p.hGraphExec, p.nodeParams->graph.graph, p.hNode};
+      GraphCall call = graph_call<cuGraphExecNodeSetParams_params>(Kind::set_function, params);
+      const CUgraphNodeParams& node =
+          *static_cast<const cuGraphExecNodeSetParams_params*>(params)->nodeParams;
+      if (node.type != CU_GRAPH_NODE_TYPE_GRAPH) return call;
+      call.kind = Kind::update_child;
+      call.graph = node.graph.graph;
+      return call;
     }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams: {
-      const auto& p = *static_cast<const cuGraphExecKernelNodeSetParams_params*>(params);
-      return {Kind::set_function, p.hGraphExec, nullptr, p.hNode};
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2: {
-      const auto& p = *static_cast<const cuGraphExecKernelNodeSetParams_v2_params*>(params);
-      return {Kind::set_function, p.hGraphExec, nullptr, p.hNode};
-    }
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphKernelNodeSetParams:
-      return {Kind::set_function, nullptr, nullptr,
-              static_cast<const cuGraphKernelNodeSetParams_params*>(params)->hNode};
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphKernelNodeSetParams_v2:
-      return {Kind::set_function, nullptr, nullptr,
-              static_cast<const cuGraphKernelNodeSetParams_v2_params*>(params)->hNode};
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetParams:
-      return {Kind::set_function, nullptr, nullptr,
-              static_cast<const cuGraphNodeSetParams_params*>(params)->hNode};
     default:
       return {};
   }
+#undef CALL
 }
 
 bool is_wanted(ApiClass api, bool memory, bool events, bool exact) noexcept {

@@ -6,7 +6,7 @@
 //      ▲                   │ ▲                                                                    │
 //      └──── release() ────┘ └────────────────────────────────────────────────────────────────────┘
 //
-// held: subscribed, with callbacks for contexts and graph nodes only; no records, no API calls.
+// held: subscribed, with callbacks for contexts and graphs only; no records.
 // Knows no files and no windows. One thread at a time, as the session ensures. Its parts are
 // never destroyed, because an application call may be inside them at any time.
 #pragma once

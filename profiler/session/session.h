@@ -16,7 +16,7 @@
 //
 // Memory of a window, at most: activity buffers 64 MiB, join table 12 MiB, 80 rings of 0.6 MiB, and 16 rings
 // of 4 MiB for busy threads, 6 MiB to sort work by start; 194 MiB together. Names and paths come on top,
-// bounded too (name_table.h, path_table.h, naming_log.h).
+// bounded too (name_table.h, path_table.h, naming_log.h), and the paths of living graphs (graph_table.h).
 #pragma once
 
 #include <sys/types.h>

@@ -100,5 +100,5 @@ class GraphCases(InjectionCase):
                                 RANGEFINDER_KEEP="last")
         self.assertEqual(run.status, 0, run.stderr)
         early, late = map(int, run.stdout.split("\n")[0].split())
-        # What is in flight varies. 100 bytes a token, as before schema 1.2, would be 1 MB of 10,000 tokens.
+        # What is in flight varies.
         self.assertLess(late - early, 1.5e6, f"heap of {early} bytes after 1,000 tokens, {late} after {tokens}")

@@ -159,7 +159,7 @@ TEST_CASE("a captured launch is no loss, and is joined if it has a record") {
     trace.event(captured);
   }
 
-  // Recordings before schema 1.2: of another stream than the captured one.
+  // In an old recording: of another stream than the captured one.
   trace.builder.on_kernel(kernel_activity(6));
   trace.builder.finish();
 

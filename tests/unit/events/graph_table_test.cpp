@@ -105,6 +105,17 @@ TEST_CASE("nodes of child graphs follow those of the graph, nested ones those of
   CHECK(graphs.launch(executable, 9) == Paths{0, 13, 0, 0, 4, 5, 6, 5, 6});
 }
 
+TEST_CASE("after an instantiation that failed, nodes are of their graphs again") {
+  Graphs graphs;
+  const std::uint32_t graph = graphs.capture({1}), failed = graphs.clone(graph);
+  graphs.table.instantiation_begins(graphs.calls, failed);  // nothing says that it ended
+  graphs.destroy(failed);
+
+  graphs.add(graph, origin(2));
+
+  CHECK(graphs.launch(graphs.instantiate(graph), 2) == Paths{1, 2});
+}
+
 TEST_CASE("bodies of a conditional node are filled after it was added") {
   Graphs graphs;
   const std::uint32_t graph = graphs.create();

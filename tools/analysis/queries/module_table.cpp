@@ -338,7 +338,9 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
   for (const PathTotals& totals : selected) shown.insert(totals.path);
   const ModuleNames names(trace, std::move(shown), view.flat);
   for (const PathTotals& totals : selected) {
-    const ModuleRow row{totals, values.bytes(totals), values.derived(totals), values.shown(totals)};
+    const RowBytes bytes = values.bytes(totals);
+    const Derived derived = values.derived(totals);
+    const ModuleRow row{totals, bytes, derived, shown_values(totals, bytes, derived)};
     remarks.add(row);
     std::vector<Cell> cells{Cell(CellValue(trace.path_text(totals.path)), row_title(names, totals))};
     for (const ModuleColumn& column : columns) cells.push_back(column.cell(row));

@@ -98,9 +98,8 @@ void find_launch_bound(const FindingContext& context, std::vector<Finding>& out)
                 duration_text(sums.gap_ns / sums.gaps) + ", " + context.each_text(of_analysed(sums.gap_ns)) +
                 context.per() + " in all.";
   if (saving) {
-    finding.why += " The saving is that without 1 us a gap and the cost of recording a launch";
-    finding.why +=
-        ranges == 0 ? "." : "; that of recording " + count_text(ranges) + " ranges is still in it.";
+    finding.why += " 1 us for each gap and the cost of recording a launch are taken off the saving";
+    finding.why += ranges == 0 ? "." : ", that of recording " + count_text(ranges) + " ranges is not.";
   }
   finding.evidence = {
       evidence_count("kernels_per_repetition", "kernels per iteration", sums.kernels_each),
