@@ -27,7 +27,7 @@ namespace rangefinder {
   X(threads_without_ring, "threads without an event ring: none of their events are in the trace")       \
   X(paths_folded, "ranges counted under (other): 65,536 paths were in use")                             \
   X(names_folded, "texts written as (other): 262,144 names or their memory were in use")                \
-  X(names_truncated, "names cut at 16 KiB")                                                             \
+  X(names_truncated, "names cut at 16 KiB, with a hash of the whole")                                   \
   X(payloads_truncated, "extended NVTX payloads that were too long to keep")                            \
   X(nvtx_pop_without_push, "pops without an open range")                                                \
   X(nvtx_end_unknown, "ends of a start/end range that was not open")                                    \

@@ -128,7 +128,7 @@ void RecordingWriter::kernel_names(std::uint8_t* data, std::size_t bytes) {
     const char* const name = reinterpret_cast<const CUpti_ActivityKernel10*>(record)->name;
     if (name == nullptr) continue;
     std::string& known = kernel_names_[name];
-    const std::string_view text(name, strnlen(name, KernelNames::kMaxNameBytes));
+    const std::string_view text(name, strnlen(name, NameTable::kMaxReadBytes));
     if (known == text) continue;
     known = text;
     names.value(reinterpret_cast<std::uint64_t>(name));

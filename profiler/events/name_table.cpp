@@ -71,11 +71,16 @@ std::string_view NameTable::text(std::uint32_t id) const noexcept {
 }
 
 std::uint32_t NameTable::intern(std::string_view text, std::uint64_t hash) noexcept {
-  const bool cut = text.size() > kMaxNameBytes;
-  if (cut) {
-    text = text.substr(0, kMaxNameBytes);
-    hash = hash_text(text);
-  }
+  return text.size() > kMaxNameBytes ? intern_cut(text, hash) : intern_kept(text, hash, false);
+}
+
+[[gnu::noinline]] std::uint32_t NameTable::intern_cut(std::string_view text, std::uint64_t hash) noexcept {
+  char kept[kMaxNameBytes];
+  const std::string_view cut = cut_text(text, hash, kept);
+  return intern_kept(cut, hash_text(cut), true);
+}
+
+std::uint32_t NameTable::intern_kept(std::string_view text, std::uint64_t hash, bool cut) noexcept {
   try {
     const HostLock lock(mutex_);
     if (!lock) {

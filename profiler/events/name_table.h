@@ -7,7 +7,7 @@
 //                                              └ entries are never moved or freed
 //
 // Bounded (design rule 8): 262,144 names and 32 MiB of text. Every further new text gets
-// kOtherName and is counted. A text over 16 KiB is cut and counted.
+// kOtherName and is counted. A text over 16 KiB is cut, with a hash of the whole (cut_text.h), and counted.
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/events/cut_text.h"
 #include "profiler/guest/host_mutex.h"
 #include "schema/loss.h"
 
@@ -32,6 +33,9 @@ class NameTable {
   static constexpr std::uint32_t kMaxNames = 262'144;
   static constexpr std::size_t kMaxTextBytes = std::size_t{32} << 20;
   static constexpr std::size_t kMaxNameBytes = 16'384;
+  static constexpr std::size_t kLongTextBytes = kMaxNameBytes + kHashDigits + 1;  ///< a TextBuffer to be cut
+  static constexpr std::size_t kMaxReadBytes = std::size_t{1}
+                                               << 20;  ///< texts that differ only later are one
 
   explicit NameTable(LossLedger& loss);
   ~NameTable();
@@ -61,6 +65,8 @@ class NameTable {
   };
   [[nodiscard]] const Entry& entry(std::uint32_t id) const noexcept;
   [[nodiscard]] std::uint32_t add(std::string_view text, std::uint64_t hash);
+  [[nodiscard]] std::uint32_t intern_kept(std::string_view text, std::uint64_t hash, bool cut) noexcept;
+  [[nodiscard]] std::uint32_t intern_cut(std::string_view text, std::uint64_t hash) noexcept;
   void grow_index();
   [[nodiscard]] char* store(std::string_view text);
 

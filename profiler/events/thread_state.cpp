@@ -90,7 +90,6 @@ int RangeStack::depth(std::uint32_t domain) const noexcept {
 }
 
 std::uint32_t ThreadState::name_of(std::string_view text) noexcept {
-  text = text.substr(0, NameTable::kMaxNameBytes + 1);  // one more, so that the table cuts and counts it
   const std::uint64_t hash = hash_text(text);
   CachedName& cached = names_[hash % names_.size()];
   if (cached.hash == hash && std::string_view(cached.data, cached.bytes) == text && cached.id != 0)
@@ -105,7 +104,7 @@ std::uint32_t ThreadState::name_of(std::string_view text) noexcept {
 }
 
 std::uint32_t ThreadState::folded_name_of(std::string_view text) noexcept {
-  char folded[NameTable::kMaxNameBytes];
+  char folded[NameTable::kLongTextBytes];
   return name_of(fold_digits(text, folded));
 }
 

@@ -49,7 +49,7 @@ NvtxAttributes attributes_of(const nvtxEventAttributes_t& given) noexcept {
 // Calls `use(const EventText&)` with the text; its buffer is valid only during that call.
 template <typename Use>
 [[gnu::noinline]] auto with_wide(const wchar_t* text, const Use& use) noexcept {
-  char buffer[kWideBufferBytes];
+  char buffer[NameTable::kLongTextBytes];
   return use(EventText{0, utf8_of(text, buffer)});
 }
 

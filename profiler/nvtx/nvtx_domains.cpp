@@ -96,11 +96,11 @@ HostMutex& handles_mutex() noexcept {
 }
 
 std::string_view utf8_of(const wchar_t* text, std::span<char> out) noexcept {
-  std::size_t used = 0;
-  for (; text != nullptr && *text != 0 && used + 4 <= out.size(); ++text) {
+  TextBuffer utf8(out);
+  for (; text != nullptr && *text != 0; ++text) {
     auto point = static_cast<std::uint32_t>(*text);
     if (point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) point = 0xFFFD;
-    const auto put = [&](std::uint32_t byte) { out[used++] = static_cast<char>(byte); };
+    const auto put = [&](std::uint32_t byte) { utf8.put(static_cast<char>(byte)); };
     if (point < 0x80) {
       put(point);
       continue;
@@ -117,7 +117,7 @@ std::string_view utf8_of(const wchar_t* text, std::span<char> out) noexcept {
     }
     put(0x80 | (point & 0x3F));
   }
-  return {out.data(), used};
+  return utf8.text();
 }
 
 namespace {
@@ -125,7 +125,7 @@ namespace {
 // Calls `use(std::string_view)` with a wide text as UTF-8.
 template <typename Use>
 auto in_utf8(const wchar_t* text, const Use& use) noexcept {
-  char buffer[kWideBufferBytes];
+  char buffer[NameTable::kLongTextBytes];
   return use(utf8_of(text, buffer));
 }
 

@@ -42,15 +42,13 @@ struct EventText {
                         : state.push_name(domain, text.name, attributes);
 }
 
-/// NULL becomes "". Reads at most one byte more than the maximum length of a name.
+/// NULL becomes "".
 [[nodiscard]] inline std::string_view bounded_text(const char* text) noexcept {
   return text == nullptr ? std::string_view{}
-                         : std::string_view(text, strnlen(text, NameTable::kMaxNameBytes + 1));
+                         : std::string_view(text, strnlen(text, NameTable::kMaxReadBytes));
 }
 
-// Maximum length of a name, one byte more so that the name table counts the cut, and a last character.
-inline constexpr std::size_t kWideBufferBytes = 16'384 + 5;
-/// Converts a wide text to UTF-8 in `out`, cut if that is full. Invalid code points become U+FFFD.
+/// Converts a wide text to UTF-8 in `out`, as TextBuffer cuts it. Invalid code points become U+FFFD.
 [[nodiscard]] std::string_view utf8_of(const wchar_t* text, std::span<char> out) noexcept;
 
 /// Marks and start/end ranges. `start_range` returns the id for the application: `chained_id` if it is not 0,

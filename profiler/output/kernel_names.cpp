@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "profiler/events/cut_text.h"
 #include "profiler/output/demangle.h"
 #include "profiler/output/kernel_library.h"
 
@@ -12,8 +13,10 @@ namespace {
 
 std::string demangled_name(const std::string& mangled) {
   std::string out = demangle(mangled);
-  if (out.size() > KernelNames::kMaxNameBytes) out.resize(KernelNames::kMaxNameBytes);
-  return out;
+  if (out.size() <= KernelNames::kMaxNameBytes) return out;
+  std::string kept(KernelNames::kMaxNameBytes, '\0');
+  kept.resize(cut_text(out, hash_text(out), kept).size());
+  return kept;
 }
 
 }  // namespace
@@ -26,16 +29,18 @@ std::uint32_t KernelNames::intern_pointer(const char* mangled) {
   if (const auto at = by_pointer_.find(mangled); at != by_pointer_.end()) {
     if (names_[at->second].mangled == mangled) return at->second;
   }
-  const std::uint32_t id = intern(std::string_view(mangled, strnlen(mangled, kMaxNameBytes + 1)));
+  const std::uint32_t id = intern(std::string_view(mangled, strnlen(mangled, NameTable::kMaxReadBytes)));
   if (by_pointer_.size() >= kMaxNames) by_pointer_.clear();
   by_pointer_[mangled] = id;
   return id;
 }
 
 std::uint32_t KernelNames::intern(std::string_view mangled) {
-  const std::string_view kept = mangled.substr(0, kMaxNameBytes);
+  char cut[kMaxNameBytes];
+  const bool too_long = mangled.size() > kMaxNameBytes;
+  const std::string_view kept = too_long ? cut_text(mangled, hash_text(mangled), cut) : mangled;
   if (const auto at = by_text_.find(kept); at != by_text_.end()) return at->second;
-  if (mangled.size() > kMaxNameBytes) loss_.add(Loss::names_truncated);
+  if (too_long) loss_.add(Loss::names_truncated);
   if (names_.size() > kMaxNames) {
     loss_.add(Loss::names_folded);
     return kOtherKernel;

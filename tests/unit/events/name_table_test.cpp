@@ -74,16 +74,33 @@ TEST_CASE("texts of every length around the steps of the hash are distinguished"
   CHECK(names.size() == 71);
 }
 
-TEST_CASE("a text over 16 KiB is cut and counted once") {
+TEST_CASE("texts over 16 KiB that differ at their end stay two, cut and counted once each") {
   LossLedger loss;
   NameTable names(loss);
   const std::string text(100'000, 'n');
 
-  const std::uint32_t id = names.intern(text);
+  const std::uint32_t first = names.intern(text + '1'), second = names.intern(text + '2');
 
-  CHECK(names.text(id) == text.substr(0, NameTable::kMaxNameBytes));
-  CHECK(names.intern(text) == id);
-  CHECK(loss.get(Loss::names_truncated) == 1);
+  CHECK(first != second);
+  CHECK(names.text(first).size() == NameTable::kMaxNameBytes);
+  CHECK(names.text(first).starts_with(text.substr(0, 16'000) + "nnn"));
+  CHECK(names.text(first) != names.text(second));
+  CHECK(names.intern(text + '1') == first);
+  CHECK(names.intern(names.text(first)) == first);
+  CHECK(loss.get(Loss::names_truncated) == 2);
+}
+
+TEST_CASE("a text is not cut inside of a character") {
+  LossLedger loss;
+  NameTable names(loss);
+  for (std::size_t shift = 0; shift < 4; ++shift) {
+    std::string text(shift, 'n');
+    for (int i = 0; i < 10'000; ++i) text += "\U0001F600";
+
+    const std::string_view kept = names.text(names.intern(text));
+
+    CHECK((kept.find('~') - shift) % 4 == 0);
+  }
 }
 
 TEST_CASE("after 262,144 names new texts are (other) and counted; known ones keep their ids") {

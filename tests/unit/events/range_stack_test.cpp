@@ -237,13 +237,19 @@ TEST_CASE_METHOD(Fixture, "digits are folded only if requested") {
   CHECK(path() == "step # of #");
 }
 
-TEST_CASE("folding cuts a text that does not fit and returns a text without digits unchanged") {
-  char out[4];
+TEST_CASE("folding returns a text without digits unchanged, and of one that does not fit the end is a hash") {
+  char out[20];
   const std::string_view plain = "no digits in here";
 
   CHECK(rangefinder::fold_digits(plain, out).data() == plain.data());
   CHECK(rangefinder::fold_digits("12ab34cd", out) == "#ab#");
   CHECK(rangefinder::fold_digits("99", out) == "#");
+  const std::string one(rangefinder::fold_digits("12ab34cdefghijklmnopqrst1", out));
+  CHECK(one.starts_with("#ab#"));
+  CHECK(one.size() == 20);
+  CHECK(rangefinder::fold_digits("12ab34cdefghijklmnopqrst2", out) == one);
+  CHECK(rangefinder::fold_digits("12ab34cdefghijklmnopqrsu", out) != one);
+  CHECK(rangefinder::fold_digits("12ab34cdeXghijklmnopqrst1", out) != one);
 }
 
 TEST_CASE_METHOD(Fixture,

@@ -69,17 +69,39 @@ TEST_CASE("a pointer whose text changed, as after a module was unloaded, is anot
   CHECK(names.intern_pointer(memory) == first);
 }
 
-TEST_CASE("a name over 16 KiB is cut there, counted once, and still the same kernel each time") {
+TEST_CASE("kernels whose names differ after 20,000 characters are two, cut and counted once each") {
   LossLedger loss;
   KernelNames names(loss);
-  const std::string text(100'000, 'n');
+  const std::string text(20'000, 'n'), one = text + '1', two = text + '2';
 
-  const std::uint32_t id = names.intern_pointer(text.c_str());
+  const std::uint32_t id = names.intern_pointer(one.c_str());
 
-  CHECK(names.intern_pointer(text.c_str()) == id);
-  CHECK(names.intern(text) == id);
-  CHECK(names.name(id).mangled == text.substr(0, KernelNames::kMaxNameBytes));
-  CHECK(loss.get(Loss::names_truncated) == 1);
+  CHECK(names.intern_pointer(two.c_str()) != id);
+  CHECK(names.intern_pointer(one.c_str()) == id);
+  CHECK(names.intern(one) == id);
+  CHECK(names.name(id).mangled.size() == KernelNames::kMaxNameBytes);
+  CHECK(names.name(id).mangled.starts_with(text.substr(0, 16'000)));
+  CHECK(loss.get(Loss::names_truncated) == 2);
+}
+
+TEST_CASE("a C++ name that is too long for the demangler keeps its function, and a hash for its arguments") {
+  LossLedger loss;
+  KernelNames names(loss);
+  std::string arguments;
+  for (int i = 0; i < 5'000; ++i) arguments += "4tile";
+  const auto name = [&](const std::string& begin, const std::string& last) {
+    return names.name(names.intern(begin + "I" + arguments + last + "Evv")).demangled;
+  };
+
+  const std::string one = name("_ZN7cutlass12_GLOBAL__N_113device_kernel", "1a");
+
+  CHECK(one.starts_with("cutlass::(anonymous namespace)::device_kernel<...~"));
+  CHECK(one.size() == std::string_view("cutlass::(anonymous namespace)::device_kernel<...~>").size() + 16);
+  CHECK(name("_ZN7cutlass12_GLOBAL__N_113device_kernel", "1b") != one);
+  CHECK(name("_Z4copy", "1a").starts_with("copy<...~"));
+  CHECK(name("_ZNK9", "1a").starts_with("_ZNK9I"));
+  CHECK(name("_ZN99999999cut", "1a").starts_with("_ZN99999999cutI"));
+  CHECK(name("_Z7no_name7", "1a").starts_with("_Z7no_name7I"));
 }
 
 TEST_CASE("after 65,536 names every new one is (other), counted, and known ones stay") {
