@@ -5,10 +5,15 @@
 With PyTorch installed: modules that do nothing, and a chain of small layers, on the CPU. Otherwise the fake of
 tests/tools, whose call and graph nodes are bare Python: then only the difference counts. NVTX is replaced by
 C functions that do nothing. Prints nanoseconds of CPU time a module call: plain, with the hooks, added.
+
+With --instructions: instructions, counted by callgrind. RANGEFINDER_PYTHON: the folder of the package, as
+build/share/rangefinder/python, whose hooks are in C; a folder of version 0.2 too, to compare.
 """
 import collections
 import importlib
 import os
+import re
+import subprocess
 import sys
 import time
 import types
@@ -77,18 +82,61 @@ def backward_arguments(torch):
     return ((torch.ones(1),), False, False, (), True, True)
 
 
-def main():
-    sys.path.insert(0, os.path.join(ROOT, "tools", "python"))
-    rangefinder_torch = importlib.import_module("rangefinder_torch")
+def new_hooks(torch):
+    """Hooks with NVTX as programs have it; without the extension, with functions of C that do nothing."""
+    sys.path.insert(0, os.environ.get("RANGEFINDER_PYTHON") or os.path.join(ROOT, "tools", "python"))
+    nvtx = types.SimpleNamespace(rangePushA=collections.deque(maxlen=1).append, rangePop=int)
+    try:
+        hooks = importlib.import_module("rangefinder.torch.hooks")
+    except ImportError:
+        return importlib.import_module("rangefinder_torch")._Hooks(torch, nvtx)
+    return hooks.Hooks(torch, hooks.modules.EXTENSION or nvtx)
+
+
+def run_calls(name, hooked, rounds):
+    """What --instructions counts."""
     torch, real = the_torch()
-    nothing = types.SimpleNamespace(rangePushA=collections.deque(maxlen=1).append, rangePop=int)
-    print(f"{'PyTorch ' + torch.__version__ if real else 'fake torch'}, ns a module call: plain, with hooks, added")
+    model, x, trains = models(torch, real)[name]
+    torch.set_grad_enabled(trains)
+    if hooked:
+        new_hooks(torch).install()
+    for _ in range(rounds):
+        y = model(x)
+        if trains:
+            torch.autograd._engine_run_backward((y,), *backward_arguments(torch))
+        if not real:
+            torch.launches.clear()
+
+
+def instructions(name, hooked):
+    """Of one module call: those of 40 passes less those of 20."""
+    counts = []
+    for rounds in (20, 40):
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, "-B", __file__,
+                   "calls", name, str(int(hooked)), str(rounds)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True,
+                              env=dict(os.environ, PYTHONHASHSEED="0"))
+        counts.append(int(re.search(r"Collected : (\d+)", done.stderr).group(1)))
+    return (counts[1] - counts[0]) / 20 / LAYERS
+
+
+def main():
+    if sys.argv[1:2] == ["calls"]:
+        run_calls(sys.argv[2], sys.argv[3] == "1", int(sys.argv[4]))
+        return
+    torch, real = the_torch()
+    count = sys.argv[1:] == ["--instructions"]
+    print(f"{'PyTorch ' + torch.__version__ if real else 'fake torch'}, {'instructions' if count else 'ns'} a module call: "
+          "plain, with hooks, added")
     for name, (model, x, trains) in models(torch, real).items():
-        plain = nanoseconds(torch, model, x, trains)
-        hooks = rangefinder_torch._Hooks(torch, nothing)
-        hooks.install()
-        hooked = nanoseconds(torch, model, x, trains)
-        hooks.uninstall()
+        if count:
+            plain, hooked = instructions(name, False), instructions(name, True)
+        else:
+            plain = nanoseconds(torch, model, x, trains)
+            hooks = new_hooks(torch)
+            hooks.install()
+            hooked = nanoseconds(torch, model, x, trains)
+            hooks.uninstall()
         print(f"{name:22} {plain:8.0f} {hooked:8.0f} {hooked - plain:8.0f}")
 
 

@@ -11,7 +11,7 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
-import rangefinder_control
+from rangefinder import control
 
 
 class Listener:
@@ -60,15 +60,15 @@ class ControlModule(unittest.TestCase):
         return listener
 
     def test_without_rangefinder_nothing_happens(self):
-        with rangefinder_control.window(), rangefinder_control.yielded():
+        with control.window(), control.yielded():
             pass
 
-        self.assertIsNone(rangefinder_control.ask("status"))
+        self.assertIsNone(control.ask("status"))
 
     def test_a_window_tells_its_folder(self):
         listener = self.listen(stop={"ok": True, "window": {"folder": "/data/w"}})
 
-        with rangefinder_control.window(out="/data/w", counters="exact") as done:
+        with control.window(out="/data/w", counters="exact") as done:
             self.assertEqual(listener.asked, ["start"])
 
         self.assertEqual(listener.asked, ["start", "stop"])
@@ -77,7 +77,7 @@ class ControlModule(unittest.TestCase):
     def test_giving_way_keeps_the_window_that_is_open(self):
         listener = self.listen(status={"ok": True, "state": "recording"})
 
-        with self.assertRaises(ZeroDivisionError), rangefinder_control.yielded("another tool"):
+        with self.assertRaises(ZeroDivisionError), control.yielded("another tool"):
             self.assertEqual(listener.asked, ["status", "yield"])
             self.assertEqual(listener.requests[1], {"v": 1, "command": "yield", "keep_window": True,
                                                     "cause": "another tool"})
@@ -89,7 +89,7 @@ class ControlModule(unittest.TestCase):
         refusal = {"ok": False, "error": "monitor mode needs CUPTI: send stop first"}
         listener = self.listen(status={"ok": True, "state": "recording"}, **{"yield": [refusal, {"ok": True}]})
 
-        with rangefinder_control.yielded():
+        with control.yielded():
             self.assertEqual(listener.asked, ["status", "yield", "status", "stop", "yield"])
 
         self.assertEqual(listener.asked[5:], ["resume", "start"])
@@ -97,7 +97,7 @@ class ControlModule(unittest.TestCase):
     def test_giving_way_while_idle_opens_no_window(self):
         listener = self.listen(status={"ok": True, "state": "idle"})
 
-        with rangefinder_control.yielded():
+        with control.yielded():
             pass
 
         self.assertEqual(listener.asked, ["status", "yield", "resume"])
@@ -107,7 +107,7 @@ class ControlModule(unittest.TestCase):
                                resume={"ok": False, "error": "another tool uses CUPTI in this process"})
 
         with self.assertWarnsRegex(RuntimeWarning, "another tool uses CUPTI.*no longer recorded"):
-            with rangefinder_control.yielded():
+            with control.yielded():
                 pass
 
         self.assertEqual(listener.asked, ["status", "yield", "resume"])
@@ -117,7 +117,7 @@ class ControlModule(unittest.TestCase):
         listener = self.listen(status={"ok": True, "state": "recording"}, resume=[refusal, refusal, {"ok": True}])
         self.enter(mock.patch.dict(os.environ, TEARDOWN_CUPTI="1"))
 
-        with rangefinder_control.yielded():
+        with control.yielded():
             pass
 
         self.assertEqual(listener.asked[2:], ["resume"] * 3)
@@ -126,7 +126,7 @@ class ControlModule(unittest.TestCase):
         self.listen(start={"ok": False, "error": "a window is open already"})
 
         with self.assertRaisesRegex(RuntimeError, "open already"):
-            rangefinder_control.ask("start")
+            control.ask("start")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import warnings
 
 import fake_torch as torch
 from fake_torch.cases import FakeTest, Layer, make_model
-import rangefinder_autograd
+from rangefinder.torch import autograd
 
 
 class Backward(FakeTest):
@@ -121,15 +121,15 @@ class Backward(FakeTest):
 
     def test_ranges_of_a_failed_pass_on_an_engine_thread_are_closed_by_the_next(self):
         backward = self.hooks.backward
-        stale = rangefinder_autograd._Task(77)
+        stale = autograd._Task(77)
         self.hooks.local.thread.tasks.append(stale)
         backward._move(stale, ("backward", "old"))
-        original = rangefinder_autograd._called_from_python
-        rangefinder_autograd._called_from_python = lambda: False  # as on a thread of the engine
+        original = autograd._called_from_python
+        autograd._called_from_python = lambda: False  # as on a thread of the engine
         try:
             self.train_step(on_this_thread=True)
         finally:
-            rangefinder_autograd._called_from_python = original
+            autograd._called_from_python = original
 
         self.assertEqual("backward/stem", self.paths("convBackward")[-1])
 

@@ -11,7 +11,7 @@ from unittest import mock
 import fake_torch as torch
 from fake_torch.cases import FakeTest, Layer, make_model
 from control_module_test import Listener
-import rangefinder_memory
+from rangefinder.torch import memory
 
 
 class Recorded(FakeTest):
@@ -39,7 +39,7 @@ class Recorded(FakeTest):
         """{path: row} of the file."""
         self.listen({"folder": str(self.trace)})
         self.hooks._end()
-        with open(self.trace / rangefinder_memory.FILE, encoding="utf-8") as file:
+        with open(self.trace / memory.FILE, encoding="utf-8") as file:
             self.report = json.load(file)
         return {row["path"]: row for row in self.report["devices"][0]["modules"]}
 
@@ -75,7 +75,7 @@ class Recorded(FakeTest):
     def test_the_history_has_no_tracebacks_and_a_bound(self):
         make_model()(torch.Tensor())
 
-        self.assertEqual([("all", None, rangefinder_memory.MAX_EVENTS)], torch.allocator.recorded)
+        self.assertEqual([("all", None, memory.MAX_EVENTS)], torch.allocator.recorded)
         self.finish()
         self.assertIsNone(torch.allocator.recorded[-1][0])
 
@@ -102,7 +102,7 @@ class Recorded(FakeTest):
         make_model()(torch.Tensor())
         self.finish()
 
-        mode = os.stat(self.trace / rangefinder_memory.FILE).st_mode
+        mode = os.stat(self.trace / memory.FILE).st_mode
         self.assertEqual(0o600, stat.S_IMODE(mode))
 
     def test_ranges_of_the_program_are_levels(self):
@@ -121,7 +121,7 @@ class Joined(unittest.TestCase):
                   {"action": "alloc", "addr": 2, "size": 1, "time_us": 7}]
 
         rows = {row["path"]: row["allocated_bytes"]
-                for row in rangefinder_memory.by_module(changes, events, 11)["modules"]}
+                for row in memory.by_module(changes, events, 11)["modules"]}
 
         self.assertEqual({"": 11, "step": 11, "step/backward": 11, "step/backward/head": 10}, rows)
 

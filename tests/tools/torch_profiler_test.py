@@ -11,8 +11,8 @@ from unittest import mock
 import fake_torch as torch
 from fake_torch.cases import FakeTest
 from control_module_test import Listener
-import rangefinder_profiler
-import rangefinder_torch
+from rangefinder.torch import profiler
+from rangefinder.torch import hooks
 
 profile, CUDAGraph = torch.profile, torch.CUDAGraph
 
@@ -105,7 +105,7 @@ class Teardown(unittest.TestCase):
     """The variable with which PyTorch gives CUPTI back."""
 
     def handover(self):
-        return rangefinder_torch._Hooks(torch, torch._C._nvtx, rangefinder_profiler.request_teardown()).handover
+        return hooks.Hooks(torch, torch._C._nvtx, profiler.request_teardown()).handover
 
     def test_it_is_set_if_unset_and_unset_at_the_first_graph(self):
         with mock.patch.dict(os.environ):

@@ -13,7 +13,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "tools", "python"))
 
-import rangefinder_torch
+from rangefinder.torch import hooks
 
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
@@ -26,7 +26,7 @@ class RealTorch(unittest.TestCase):
         nvtx = unittest.mock.Mock(spec_set=["rangePushA", "rangePop"])
         nvtx.rangePushA.side_effect = lambda name: self.stack().append(name)
         nvtx.rangePop.side_effect = lambda: self.stack().pop()
-        self.hooks = rangefinder_torch._Hooks(self.torch, nvtx)
+        self.hooks = hooks.Hooks(self.torch, nvtx)
         self.hooks.install()
         self.addCleanup(self.hooks.uninstall)
 

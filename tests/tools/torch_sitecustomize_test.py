@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/python/sitecustomize.py in separate Python processes, with the fake torch in their path."""
+"""rangefinder/_start/sitecustomize.py in separate Python processes, with the fake torch in their path."""
 import os
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-HOOKS = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "tools", "python")
+HOOKS = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "tools", "python", "rangefinder", "_start")
 
 
 class SiteCustomize(unittest.TestCase):

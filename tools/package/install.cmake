@@ -4,7 +4,7 @@
 #
 #   bin/rangefinder             launcher: says what an older system lacks, else starts the program
 #   lib/rangefinder/            the program, librangefinder.so
-#   share/rangefinder/          python (--torch-modules), example (recorded traces), sql, dashboards, schema
+#   share/rangefinder/          python (the package, --torch-modules), example (recorded traces), sql, dashboards, schema
 #   share/doc/rangefinder/      licences, changelog
 #   share/man, completions
 #
@@ -58,7 +58,8 @@ endfunction()
 rangefinder_install(rangefinder_viewer ${RANGEFINDER_VIEWER})
 if(RANGEFINDER_COLLECTOR)
   rangefinder_install(rangefinder)
-  install(FILES ${_python_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder/python)
+  install(DIRECTORY ${RANGEFINDER_PYTHON_FOLDER} DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder
+    PATTERN __pycache__ EXCLUDE)
   install(PROGRAMS ${_package}/container-entry DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/dashboards DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder)
 endif()

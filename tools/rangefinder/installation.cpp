@@ -7,7 +7,7 @@ namespace rangefinder {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kPythonFile = "rangefinder_torch.py";
+constexpr const char* kPythonFile = "sitecustomize.py";
 
 /// From PREFIX/lib/x86_64-linux-gnu/rangefinder to PREFIX.
 constexpr int kMaxLevels = 3;
@@ -65,7 +65,7 @@ fs::path find_mpi_library() {
 }
 
 fs::path find_python_folder() {
-  const std::vector<fs::path> places = share_places("python");
+  const std::vector<fs::path> places = share_places("python/rangefinder/_start");
   std::error_code ignored;
   for (const fs::path& place : places) {
     if (fs::is_regular_file(place / kPythonFile, ignored)) return place;

@@ -3,7 +3,7 @@
 
 before   torch.profiler starts before CUDA, so it is the first to subscribe to CUPTI
 after    torch.profiler starts after CUDA and the libraries injected with it
-yielded  as `after`, within rangefinder_control.yielded()
+yielded  as `after`, within control.yielded()
 
 Prints one JSON line: kernels that torch.profiler recorded, and kernels launched.
 """
@@ -16,7 +16,7 @@ import time
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-import rangefinder_control
+from rangefinder import control
 
 PRODUCTS = 10
 
@@ -33,7 +33,7 @@ def main():
     if order != "before":
         products("outside", torch.ones(1024, 1024, device="cuda"))
         time.sleep(float(os.environ.get("PAUSE_S", "0")))
-    giving_way = rangefinder_control.yielded() if order == "yielded" else contextlib.nullcontext()
+    giving_way = control.yielded() if order == "yielded" else contextlib.nullcontext()
     with giving_way:
         with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as torch_profile:
             products("profiled", torch.ones(1024, 1024, device="cuda"))

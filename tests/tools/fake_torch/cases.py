@@ -5,10 +5,10 @@ import sys
 import unittest
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(_HERE, "..", "..", "..", "tools", "python"))
+sys.path.insert(0, os.environ.get("RANGEFINDER_PYTHON") or os.path.join(_HERE, "..", "..", "..", "tools", "python"))
 
 import fake_torch as torch
-import rangefinder_torch
+from rangefinder.torch import hooks
 
 
 CALL = torch.nn.Module.__call__
@@ -53,7 +53,7 @@ class FakeTest(unittest.TestCase):
         torch.pushes.clear()
         torch.stacks.clear()
         torch.set_grad_enabled(True)
-        self.hooks = rangefinder_torch._Hooks(torch, torch._C._nvtx)
+        self.hooks = hooks.Hooks(torch, torch._C._nvtx)
         self.hooks.install()
 
     def tearDown(self):

@@ -13,6 +13,7 @@ import os
 import sys
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
+_PACKAGES = os.path.dirname(os.path.dirname(_FOLDER))  # holds the package rangefinder
 
 
 class _AfterTorch:
@@ -59,23 +60,24 @@ def _is_ours(finder):
 
 
 def _import(name):
-    sys.path.insert(0, _FOLDER)
+    """From this installation, also where another one is in sys.path."""
+    sys.path.insert(0, _PACKAGES)
     try:
         return importlib.import_module(name)
     finally:
-        sys.path.remove(_FOLDER)
+        sys.path.remove(_PACKAGES)
 
 
 def _before_torch():
     try:
-        return _import("rangefinder_profiler").request_teardown()
+        return _import("rangefinder.torch.profiler").request_teardown()
     except Exception:
         return False  # _install() meets the same error and reports it
 
 
 def _install(teardown_is_ours=False):
     try:
-        _import("rangefinder_torch").install(teardown_is_ours)
+        _import("rangefinder.torch").install(teardown_is_ours)
     except Exception as error:  # an error here must not reach the program
         import warnings
 

@@ -14,7 +14,7 @@ import os
 import sys
 import warnings
 
-import rangefinder_control
+from .. import control
 
 _TEARDOWN = "TEARDOWN_CUPTI"
 
@@ -77,14 +77,14 @@ class ProfilerHandover:
             if self._has_graphs:
                 self._report_graphs()
                 return
-            yielded = rangefinder_control.yielded("torch.profiler")
+            yielded = control.yielded("torch.profiler")
             yielded.__enter__()
             self._yielded = yielded
         except Exception as error:
             _warn(error)
 
     def _report_graphs(self):
-        if self._reported or rangefinder_control.ask("status") is None:
+        if self._reported or control.ask("status") is None:
             return
         self._reported = True
         print("rangefinder: torch.profiler records no kernels here: the program has CUDA graphs, and with them CUPTI "

@@ -34,8 +34,8 @@ class _Task:
 
 class BackwardRanges:
     def __init__(self, torch, push, pop, local, disable):
-        self._tensor = torch.Tensor
-        self._sequence_number = torch.autograd._get_sequence_nr  # number of the next node of this thread
+        self.tensor = torch.Tensor
+        self.sequence_number = torch.autograd._get_sequence_nr  # number of the next node of this thread
         self._task_id = torch._C._current_graph_task_id
         self._engine = torch.autograd.Variable._execution_engine
         self._push, self._pop = push, pop
@@ -49,48 +49,48 @@ class BackwardRanges:
         """Hooks nodes of the tensors in `values` that were created since the last boundary: they are of `call`."""
         found = False
         for value in values:
-            if isinstance(value, self._tensor):
+            if isinstance(value, self.tensor):
                 node = value.grad_fn
                 if node is not None and self._mark_node(thread, call, node):
                     found = True
-            elif isinstance(value, _CONTAINERS) and self._mark_within(thread, call, value, 1):
+            elif isinstance(value, _CONTAINERS) and self.mark_within(thread, call, value, 1):
                 found = True
         if found:
-            thread.boundary = self._sequence_number()
+            thread.boundary = self.sequence_number()
 
     def mark_output(self, thread, call, output):
         """The same for what a module returns."""
-        if isinstance(output, self._tensor):
+        if isinstance(output, self.tensor):
             node = output.grad_fn
             found = node is not None and self._mark_node(thread, call, node)
         else:
-            found = self._mark_within(thread, call, output, 0)
+            found = self.mark_within(thread, call, output, 0)
         if found:
-            thread.boundary = self._sequence_number()
+            thread.boundary = self.sequence_number()
 
     def _mark_node(self, thread, call, node):
         try:
             number = node._sequence_nr()
             if number < thread.boundary or number == thread.hooked:
                 return False
-            node.register_prehook(call.hook or self._hook_of(call))
+            node.register_prehook(call.hook or self.hook_of(call))
         except (AttributeError, RuntimeError):
             return False  # a custom function whose node was freed
         thread.hooked = number
         return True
 
-    def _mark_within(self, thread, call, container, depth):
+    def mark_within(self, thread, call, container, depth):
         found = False
         for value in _values_of(container):
-            if isinstance(value, self._tensor):
+            if isinstance(value, self.tensor):
                 node = value.grad_fn
                 if node is not None and self._mark_node(thread, call, node):
                     found = True
-            elif value is not None and depth < _MAX_DEPTH and self._mark_within(thread, call, value, depth + 1):
+            elif value is not None and depth < _MAX_DEPTH and self.mark_within(thread, call, value, depth + 1):
                 found = True
         return found
 
-    def _hook_of(self, call):
+    def hook_of(self, call):
         call.hook = self._prehook(("backward",) + call.path)
         return call.hook
 
@@ -179,6 +179,6 @@ def _values_of(container):
 
 def _called_from_python():
     frame = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("rangefinder_"):
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("rangefinder."):
         frame = frame.f_back
     return frame is not None

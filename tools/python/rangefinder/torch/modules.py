@@ -19,13 +19,31 @@ is one look-up in the node of the caller:
 import threading
 import weakref
 
+try:
+    from .. import _range as EXTENSION
+except ImportError:  # built without Python's headers
+    EXTENSION = None
+
 _roots = 0
+_NO_NODE = 2**64 - 2  # a sequence number that no node has
 
 
-class Call:
+class _Call:
+    __slots__ = ("names", "calls", "hook")
+
+
+class _Thread:
+    __slots__ = ("stack", "marking", "boundary", "hooked")
+
+
+if EXTENSION is not None:  # the members that the extension reads
+    _Call, _Thread = EXTENSION.Call, EXTENSION.Thread
+
+
+class Call(_Call):
     """A module, called by a given chain of modules. Any thread."""
 
-    __slots__ = ("module", "name", "names", "path", "calls", "hook", "__weakref__")
+    __slots__ = ("module", "name", "path", "__weakref__")
 
     def __init__(self, module, name, names, path):
         self.module = module  # weak reference
@@ -91,23 +109,22 @@ def _components(dotted):
     return tuple(part for part in dotted.split(".") if part and part != "_orig_mod")
 
 
-class Thread:
+class Thread(_Thread):
     """What the hooks have open on one thread."""
 
-    __slots__ = ("stack", "marking", "boundary", "hooked", "tasks", "optimizers", "in_h2d", "program", "step",
-                 "step_is_due", "step_is_forward", "trains")
+    __slots__ = ("tasks", "optimizers", "in_h2d", "program", "step", "step_is_due", "step_is_forward", "trains")
 
     def __init__(self, root):
         self.stack = [root]           # calls in progress
         self.marking = False          # the outermost call builds an autograd graph
         self.boundary = 0             # sequence number: older nodes have their path already
-        self.hooked = -1              # sequence number of the node that was hooked last
+        self.hooked = _NO_NODE        # sequence number of the node that was hooked last
         self.tasks = []               # backward passes
         self.optimizers = []
         self.in_h2d = False
         self.program = []             # names of the ranges that the program itself has open
         self.step = 0                 # number of the range `step` that is open. 0: none
-        self.step_is_due = 0          # why the next work begins a new one (rangefinder_steps.py)
+        self.step_is_due = 0          # why the next work begins a new one (steps.py)
         self.step_is_forward = False  # it ends with the outermost module's forward pass
         self.trains = threading.get_ident() == threading.main_thread().ident  # steps are those of this thread
 
@@ -132,9 +149,12 @@ class ModuleRanges:
         self.local = Local(self.root)
         self.active = True
 
-    def replacement(self, original, is_compiling, begin, end, mark, mark_output):
+    def replacement(self, original, is_compiling, begin, end, backward):
         """Module.__call__ with ranges. begin(thread, module), end(thread): around calls of outermost modules.
-        mark(thread, call, values), mark_output(thread, call, value): `call` has computed these up to now."""
+        backward: BackwardRanges, which marks what a call has computed up to now."""
+        if EXTENSION is not None:
+            return self._native_replacement(original, is_compiling, begin, end, backward)
+        mark, mark_output = backward.mark, backward.mark_output
         local, root, push, pop = self.local, self.root, self._push, self._pop
         new_call, unwind, disable = self._new_call, self._unwind, self._disable
 
@@ -179,6 +199,22 @@ class ModuleRanges:
             except Exception as error:
                 disable(error)
             return output
+
+        return call_with_ranges
+
+    def _native_replacement(self, original, is_compiling, begin, end, backward):
+        """The same, in C (module_call.h)."""
+        native = self._push is EXTENSION.rangePushA
+        run = EXTENSION.ModuleCalls(
+            original=original, root=self.root, local=self.local, new_call=self._new_call, unwind=self._unwind,
+            disable=self._disable, begin=begin, end=end, tensor=backward.tensor, mark_within=backward.mark_within,
+            sequence_number=backward.sequence_number, hook_of=backward.hook_of, push=None if native else self._push,
+            pop=self._pop).run
+
+        def call_with_ranges(*args, **kwargs):
+            if is_compiling():
+                return original(*args, **kwargs)
+            return run(args, kwargs)
 
         return call_with_ranges
 

@@ -16,7 +16,7 @@ import threading
 import time
 import warnings
 
-import rangefinder_control
+from .. import control
 
 FILE = "torch_memory.json"
 MAX_EVENTS = 100_000   # of the allocator, on each GPU
@@ -84,7 +84,7 @@ class AllocationLog:
         if not self._recording:
             return
         try:
-            status = rangefinder_control.ask("status")
+            status = control.ask("status")
             if status is None or not status.get("window"):
                 warnings.warn(f"rangefinder: no {FILE}: no trace is open, or there is no control socket",
                               RuntimeWarning)

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Python types of the hook of module calls.
+//
+//   Call    what a module pushes, called by a given chain of modules; the Python class adds its name
+//   Thread  what the hooks have open on one thread; the Python class adds the rest
+//   ModuleCalls(**callbacks).run(args, kwargs)
+//           Module.__call__ with ranges (module_call.h)
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace rangefinder {
+
+// A new type each, or null with an exception.
+PyObject* make_call_type();
+PyObject* make_thread_type();
+PyObject* make_module_calls_type();
+
+}  // namespace rangefinder
