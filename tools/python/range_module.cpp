@@ -33,7 +33,10 @@ RangeObject* range_of(PyObject* self) {
 
 /// False, with an exception: no number, or out of range.
 bool read_number(PyObject* value, const char* what, unsigned long long most, unsigned long long& out) {
-  out = PyLong_AsUnsignedLongLong(value);
+  PyObject* const index = PyNumber_Index(value);  // NumPy's integers too
+  if (index == nullptr) return false;
+  out = PyLong_AsUnsignedLongLong(index);
+  Py_DECREF(index);
   if (PyErr_Occurred() == nullptr && out <= most) return true;
   if (PyErr_Occurred() == nullptr || PyErr_ExceptionMatches(PyExc_OverflowError) != 0)
     PyErr_Format(PyExc_ValueError, "%s of a range must be a whole number from 0 to %llu", what, most);
@@ -142,7 +145,7 @@ PyObject* make_range_type() {
   PyType_Slot slots[] = {{Py_tp_new, slot(new_range)},     {Py_tp_dealloc, slot(free_range)},
                          {Py_tp_call, slot(decorate)},     {Py_tp_repr, slot(show_range)},
                          {Py_tp_methods, g_range_methods}, {0, nullptr}};
-  PyType_Spec spec{"rangefinder._range.Range", sizeof(RangeObject), 0, Py_TPFLAGS_DEFAULT, slots};
+  PyType_Spec spec{"rangefinder.range", sizeof(RangeObject), 0, Py_TPFLAGS_DEFAULT, slots};
   return PyType_FromSpec(&spec);
 }
 

@@ -1,18 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rangefinder: GPU time, DRAM and L2 bytes of every part of a CUDA program.
+"""Rangefinder: GPU time, DRAM and L2 bytes of every part of a CUDA program. A part is an NVTX range.
 
-The command `rangefinder run -- python train.py` records a program. `python -m rangefinder` is the same command.
-`rangefinder.torch.install()` names the modules of a PyTorch program.
+    rangefinder.range("attention")      a part of the program: `with`, or a decorator
+    rangefinder.torch.install()         each module, backward pass, optimizer step of a PyTorch program is a part
+    rangefinder.enable()                loads Rangefinder into this process, before CUDA is initialised
+    rangefinder.window()                records a block
+    rangefinder.control.yielded()       another tool, as torch.profiler, may use CUPTI in the block
+
+`rangefinder run --torch-modules -- python train.py` records a program that has none of this. `python -m rangefinder`
+is the same command. `rangefinder report FOLDER` shows a trace.
 """
 import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from . import _ranges, control
+from ._recording import enable, window
+
 if TYPE_CHECKING:
     from . import torch as torch
+    from ._ranges import Range as range
+else:
+    try:
+        from ._range import Range as range, used as _used
+
+        range.__doc__ = _ranges.Range.__doc__
+    except ImportError:  # built without Python's headers
+        from ._ranges import Range as range, used as _used
 
 __version__ = "@VERSION@"
-__all__ = ["injection_library", "torch"]
+__all__ = ["control", "enable", "injection_library", "range", "torch", "window"]
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -32,6 +49,10 @@ def injection_library() -> str:
     """The path of librangefinder.so, which the CUDA driver loads.
 
     Errors: FileNotFoundError if the installation is incomplete.
+
+    >>> import os, rangefinder
+    >>> os.path.basename(rangefinder.injection_library())
+    'librangefinder.so'
     """
     for folder in ("lib/rangefinder", "lib/x86_64-linux-gnu/rangefinder", "lib"):
         path = os.path.join(tree(), folder, "librangefinder.so")

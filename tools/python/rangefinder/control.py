@@ -10,9 +10,7 @@ Uses the control socket of the process (docs/internals/control.md). If Rangefind
 off, both do nothing, so a program can keep these lines. Standard library only.
 """
 import contextlib
-import json
 import os
-import socket
 import sys
 import time
 import warnings
@@ -23,6 +21,8 @@ _TEARDOWN_SECONDS = 5
 
 def _connect():
     """Connects to the control socket of this process; None: there is none."""
+    import socket  # here, because it takes milliseconds
+
     folders = [f"/tmp/rangefinder-{os.geteuid()}"]
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/"):
@@ -41,6 +41,8 @@ def _connect():
 def ask(command, **fields):
     """Sends a request. Returns the answer as a dictionary, or None without a socket. Raises RuntimeError if the
     request is refused."""
+    import json
+
     connection = _connect()
     if connection is None:
         return None

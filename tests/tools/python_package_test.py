@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package: ranges against an NVTX tool that logs, enable(), old names, examples in docstrings, import time.
+
+python_package_test.py NVTX_TOOL [FOLDER]   FOLDER: of the package with the extension; without it, ranges by ctypes
+"""
+import ctypes
+import doctest
+import importlib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL, FOLDER = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else str(ROOT / "tools/python")
+HAS_EXTENSION = len(sys.argv) > 2
+del sys.argv[1:]
+sys.path.insert(0, FOLDER)
+import rangefinder  # noqa: E402
+from rangefinder import _recording  # noqa: E402
+
+INJECTION = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "RANGEFINDER_NVTX_CHAIN")
+
+
+def python(code, **environment):
+    clean = {name: value for name, value in os.environ.items()
+             if not name.startswith("RANGEFINDER_") and name not in INJECTION}
+    return subprocess.run([sys.executable, "-c", code], env={**clean, "PYTHONPATH": FOLDER, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+class Ranges(unittest.TestCase):
+    def log_of(self, code):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "log")
+            done = python("import rangefinder\n" + code, NVTX_INJECTION64_PATH=TOOL, NVTX_LOG=log)
+            self.assertEqual((0, ""), (done.returncode, done.stderr))
+            with open(log, encoding="utf-8") as file:
+                return file.read().splitlines()
+
+    def test_the_extension_is_there_where_it_was_built(self):
+        self.assertEqual(HAS_EXTENSION, rangefinder.range.__module__ == "rangefinder"
+                         and "rangefinder._range" in sys.modules)
+
+    def test_ranges_nest_and_a_name_is_registered_once(self):
+        self.assertEqual(self.log_of('with rangefinder.range("a"), rangefinder.range("b"):\n pass\n'
+                                     'with rangefinder.range("a"): pass'),
+                         ["register default a", "push default a", "register default b", "push default b",
+                          "pop default", "pop default", "push default a", "pop default"])
+
+    def test_a_domain_a_color_and_declared_bytes(self):
+        self.assertEqual(self.log_of('with rangefinder.range("a", bytes=2**40, domain="mine", color=0x112233): pass'),
+                         ["domain mine", "register mine a", "category mine 21062 rangefinder.bytes",
+                          "push mine a category 21062 payload 1099511627776 color ff112233", "pop mine"])
+
+    def test_an_error_ends_the_range(self):
+        log = self.log_of('try:\n with rangefinder.range("a"): raise KeyError\nexcept KeyError: pass')
+        self.assertEqual(log[-2:], ["push default a", "pop default"])
+
+    def test_a_decorated_function_keeps_its_name_and_result(self):
+        log = self.log_of('@rangefinder.range("f")\ndef g(x, *, y): return x + y\n'
+                          'assert (g.__name__, g(1, y=2), g(3, y=4)) == ("g", 3, 7)')
+        self.assertEqual(log[1:], ["push default f", "pop default"] * 2)
+
+    def test_coroutines_and_generators_are_refused(self):
+        async def coroutine():
+            pass
+
+        def generator():
+            yield
+
+        for function in (coroutine, generator):
+            with self.assertRaisesRegex(TypeError, "cannot decorate"):
+                rangefinder.range("x")(function)
+
+    def test_wrong_arguments_are_refused(self):
+        for error, arguments in ((TypeError, {"name": 5}), (TypeError, {"name": "x", "domain": 5}),
+                                 (TypeError, {"name": "x", "bytes": 1.5}), (ValueError, {"name": "x", "bytes": -1}),
+                                 (ValueError, {"name": "x", "bytes": 2**64}), (TypeError, {}),
+                                 (ValueError, {"name": "x", "color": 0x1000000})):
+            with self.assertRaises(error):
+                rangefinder.range(**arguments)
+
+    def test_numbers_of_other_libraries_are_bytes_too(self):
+        class Number:
+            def __index__(self):
+                return 8
+
+        with rangefinder.range("x", bytes=Number()):
+            pass
+
+    def test_many_names_do_not_fill_the_memory(self):
+        log = self.log_of('for i in range(16390):\n with rangefinder.range("n%d" % i): pass')
+        self.assertEqual(len(log), 2 * 16390 + 16384)
+        self.assertEqual(log[-2:], ["push default unregistered n16389", "pop default"])
+
+
+class Enable(unittest.TestCase):
+    def setUp(self):
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith("RANGEFINDER_") and name not in INJECTION}
+        self.enter(mock.patch.dict(os.environ, kept, clear=True))
+        self.enter(mock.patch.object(rangefinder, "injection_library", lambda: "/opt/librangefinder.so"))
+        self.enter(mock.patch.object(rangefinder, "_used", lambda: False))
+
+    def enter(self, patch):
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_sets_what_run_sets(self):
+        self.assertTrue(rangefinder.enable(out="t-%p", counters="exact", max_size_mb=5, monitor=True))
+        found = {name: value for name, value in os.environ.items()
+                 if name.startswith("RANGEFINDER_") or name in INJECTION}
+        found.pop("RANGEFINDER_CUPTI_FOLDER", None)
+        self.assertEqual(found, {
+            "CUDA_INJECTION64_PATH": "/opt/librangefinder.so", "NVTX_INJECTION64_PATH": "/opt/librangefinder.so",
+            "RANGEFINDER_OUT": os.path.join(os.getcwd(), "t-%p"), "RANGEFINDER_COUNTERS": "exact",
+            "RANGEFINDER_START": "off", "RANGEFINDER_MAX_SIZE_MB": "5", "RANGEFINDER_MONITOR": "on"})
+
+    def test_another_nvtx_tool_gets_the_calls_too(self):
+        os.environ["NVTX_INJECTION64_PATH"] = "/opt/other.so"
+        rangefinder.enable()
+        self.assertEqual(os.environ["RANGEFINDER_NVTX_CHAIN"], "/opt/other.so")
+
+    def test_changes_nothing_under_run(self):
+        os.environ["CUDA_INJECTION64_PATH"] = "/usr/lib/librangefinder.so"
+        self.assertFalse(rangefinder.enable())
+        self.assertNotIn("RANGEFINDER_OUT", os.environ)
+
+    def test_another_cuda_tool_is_an_error(self):
+        os.environ["CUDA_INJECTION64_PATH"] = "/opt/nsys.so"
+        with self.assertRaisesRegex(RuntimeError, "loads only one tool"):
+            rangefinder.enable()
+
+    def test_too_late_after_cuda_was_initialised(self):
+        for code, late in ((3, False), (0, True), (100, True)):
+            driver = mock.Mock()
+            driver.cuDeviceGetCount.return_value = code
+            with mock.patch.object(_recording, "_cuda", lambda mode=0, driver=driver: driver):
+                self.assertEqual(_recording._cuda_is_initialised(), late)
+        with mock.patch.object(_recording, "_cuda_is_initialised", lambda: True):
+            with self.assertRaisesRegex(RuntimeError, "before CUDA is initialised"):
+                rangefinder.enable()
+
+    def test_too_late_after_the_first_range(self):
+        done = python("import rangefinder\nwith rangefinder.range('x'): pass\nrangefinder.enable()")
+        self.assertIn("before the first range", done.stderr)
+
+    def test_a_driver_that_is_not_mapped_is_not_loaded_by_the_check(self):
+        with mock.patch.object(ctypes, "CDLL", side_effect=OSError) as load:
+            self.assertFalse(_recording._cuda_is_initialised())
+        self.assertEqual(load.call_args.kwargs, {"mode": os.RTLD_NOLOAD})
+
+
+class Package(unittest.TestCase):
+    def test_old_names_work_and_warn(self):
+        for old, name in (("rangefinder_torch", "install"), ("rangefinder_control", "yielded")):
+            with self.assertWarnsRegex(DeprecationWarning, f"{old} is now rangefinder"):
+                sys.modules.pop(old, None)
+                self.assertTrue(callable(getattr(importlib.import_module(old), name)))
+
+    def test_examples_of_the_docstrings(self):
+        runner = doctest.DocTestRunner()
+        before = dict(os.environ)
+        self.addCleanup(lambda: (os.environ.clear(), os.environ.update(before)))
+        for name in INJECTION:
+            os.environ.pop(name, None)
+        with mock.patch.object(rangefinder, "_used", lambda: False), \
+                mock.patch.object(rangefinder, "injection_library", lambda: "/opt/librangefinder.so"):
+            names = [name for name in rangefinder.__all__ if callable(getattr(rangefinder, name))]
+            for name in names:
+                examples = doctest.DocTestParser().get_doctest(getattr(rangefinder, name).__doc__ or "", {}, name, "", 0)
+                runner.run(examples)
+                for variable in INJECTION:
+                    os.environ.pop(variable, None)
+        self.assertEqual(0, runner.summarize().failed)
+        self.assertGreater(runner.tries, 8)
+
+    def test_importing_adds_at_most_20_ms(self):
+        code = "import time; t = time.perf_counter(); import rangefinder; print((time.perf_counter() - t) * 1000)"
+        with tempfile.TemporaryDirectory() as cache:  # compiled, as an installed package is
+            times = [float(python(code, PYTHONPYCACHEPREFIX=cache, PYTHONDONTWRITEBYTECODE="").stdout)
+                     for _ in range(6)]
+        self.assertLess(min(times), 20)
+
+    def test_importing_loads_neither_torch_nor_cuda(self):
+        self.assertEqual("[]\n", python(
+            "import sys, rangefinder; print([name for name in sys.modules if 'torch' in name])").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
