@@ -180,8 +180,8 @@ class Package(unittest.TestCase):
         self.assertEqual(0, runner.summarize().failed)
         self.assertGreater(runner.tries, 8)
 
-    def test_importing_adds_at_most_20_ms(self):
-        code = "import time; t = time.perf_counter(); import rangefinder; print((time.perf_counter() - t) * 1000)"
+    def test_importing_adds_at_most_20_ms_of_cpu_time(self):
+        code = "import time; t = time.process_time(); import rangefinder; print((time.process_time() - t) * 1000)"
         with tempfile.TemporaryDirectory() as cache:  # compiled, as an installed package is
             times = [float(python(code, PYTHONPYCACHEPREFIX=cache, PYTHONDONTWRITEBYTECODE="").stdout)
                      for _ in range(6)]

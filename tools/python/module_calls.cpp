@@ -117,12 +117,6 @@ PyMemberDef g_thread_members[] = {{"stack", T_OBJECT, offsetof(ThreadObject, sta
                                   {nullptr, 0, 0, 0, nullptr}};
 PyMethodDef g_module_calls_methods[] = {{"run", run_call, METH_VARARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 
-/// A function pointer of any type, as a slot holds it.
-template <typename Function>
-void* slot(Function* function) {
-  return reinterpret_cast<void*>(function);
-}
-
 PyObject* make_type(const char* name, std::size_t bytes, unsigned int flags, PyType_Slot* slots) {
   PyType_Spec spec{name, static_cast<int>(bytes), 0, static_cast<unsigned int>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC) | flags, slots};
   return PyType_FromSpec(&spec);

@@ -13,6 +13,12 @@
 
 namespace rangefinder {
 
+/// A function pointer of any type, as a slot holds it.
+template <typename Function>
+void* slot(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
 // A new type each, or null with an exception.
 PyObject* make_call_type();
 PyObject* make_thread_type();

@@ -131,12 +131,6 @@ PyObject* show_range(PyObject* self) {
   return PyUnicode_FromFormat("rangefinder.range(%R)", range_of(self)->name);
 }
 
-/// A function pointer of any type, as a slot holds it.
-template <typename Function>
-void* slot(Function* function) {
-  return reinterpret_cast<void*>(function);
-}
-
 PyMethodDef g_range_methods[] = {{"__enter__", enter_range, METH_NOARGS, nullptr},
                                  {"__exit__", exit_range, METH_VARARGS, nullptr},
                                  {nullptr, nullptr, 0, nullptr}};

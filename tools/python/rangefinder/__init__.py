@@ -10,14 +10,18 @@
 `rangefinder run --torch-modules -- python train.py` records a program that has none of this. `python -m rangefinder`
 is the same command. `rangefinder report FOLDER` shows a trace.
 """
+from __future__ import annotations
+
 import importlib
 import os
-from typing import TYPE_CHECKING, Any
 
 from . import _ranges, control
 from ._recording import enable, window
 
+TYPE_CHECKING = False  # importing typing takes milliseconds
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import torch as torch
     from ._ranges import Range as range
 else:

@@ -7,9 +7,14 @@ NVTX is a header: there is no library to call. So this module does what the head
 
 Layout and numbers: nvtxDetail/nvtxTypes.h, version 3. Without a tool all functions stay None.
 """
+from __future__ import annotations
+
 import ctypes
 import os
-from typing import Any, Dict, Optional
+
+TYPE_CHECKING = False  # importing typing takes milliseconds
+if TYPE_CHECKING:
+    from typing import Any, Dict, Optional
 
 _CALLBACKS, _CORE2, _SIZE = 1, 5, 16  # ids of the table of callbacks and of the module of domains; functions + 1
 _PUSH, _POP, _NAME_CATEGORY, _REGISTER, _CREATE = 4, 5, 8, 10, 12

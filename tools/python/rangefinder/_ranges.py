@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """rangefinder.range: in C where the extension was built, else through ctypes (_nvtx.py)."""
+from __future__ import annotations
+
 import functools
 import operator
-from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar
 
+TYPE_CHECKING = False  # importing typing takes milliseconds
 if TYPE_CHECKING:
+    from typing import Any, Callable, Optional, TypeVar
+
     from ._nvtx import Nvtx
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+    Function = TypeVar("Function", bound=Callable[..., Any])
 
 _nvtx: "Optional[Nvtx]" = None
 _NO_AWAIT = 0x2A0  # flags of the code of coroutines, generators and asynchronous generators

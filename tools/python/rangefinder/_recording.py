@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording from within the program: enable() before CUDA starts, window() around what is recorded."""
+from __future__ import annotations
+
 import os
 import time
 import warnings
-from types import TracebackType
-from typing import Any, Dict, Optional, Tuple, Type
 
 from . import control
+
+TYPE_CHECKING = False  # importing typing takes milliseconds
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, Dict, Optional, Tuple, Type
 
 _CUDA, _NVTX, _CHAIN = "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "RANGEFINDER_NVTX_CHAIN"
 _NOT_INITIALIZED = 3       # CUDA_ERROR_NOT_INITIALIZED
