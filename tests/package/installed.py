@@ -236,7 +236,7 @@ class Checks:
         expect(ROW in system.sh("rangefinder report --example"), "no table")
         expect("/usr/lib/x86_64-linux-gnu/rangefinder/librangefinder.so" in system.sh("rangefinder doctor", fails=True),
                "no library")
-        library = system.sh("python3 -c 'import rangefinder, rangefinder_control; print(rangefinder.injection_library())'").strip()
+        library = system.sh("python3 -c 'import rangefinder; print(rangefinder.injection_library())'").strip()
         expect(library == "/usr/lib/x86_64-linux-gnu/rangefinder/librangefinder.so", library)
         system.sh("python3 -m compileall -q /usr/share/rangefinder/python /usr/lib/python3/dist-packages")
         added = len(system.contents() - before)

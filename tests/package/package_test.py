@@ -48,8 +48,14 @@ class InFolder(unittest.TestCase):
         write(os.path.join(root, "lib/rangefinder/librangefinder.so"), "library")
         for name in ("share/man/man1/rangefinder.1", "share/zsh/site-functions/_rangefinder",
                      "share/doc/rangefinder/LICENSE", "share/doc/rangefinder/THIRD-PARTY-NOTICES",
-                     "share/doc/rangefinder/CHANGELOG.md", "share/rangefinder/python/sitecustomize.py"):
+                     "share/doc/rangefinder/CHANGELOG.md"):
             write(os.path.join(root, name), name + "\n")
+        modules = os.path.join(root, "share/rangefinder/python")
+        shutil.copytree(os.path.join(REPOSITORY, "tools/python"), modules,
+                        ignore=lambda _, names: [n for n in names if not n.endswith(".py") and "." in n or n == "__pycache__"])
+        opening = os.path.join(modules, "rangefinder/__init__.py")
+        with open(opening, encoding="utf-8") as file:
+            write(opening, file.read().replace("@VERSION@", "1.2.3"))  # as CMake does
         return root
 
     def made(self, root, name):
@@ -136,8 +142,16 @@ class Wheel(InFolder):
         self.assertFalse([name for name in self.archive.namelist() if "libcupti" in name or "nvperf" in name])
 
     def test_no_sitecustomize_where_every_python_would_run_it(self):
-        self.assertNotIn("sitecustomize.py", self.archive.namelist())
-        self.assertIn("rangefinder_torch.py", self.archive.namelist())
+        names = [name for name in self.archive.namelist() if name.endswith("sitecustomize.py")]
+        self.assertEqual(names, ["rangefinder/_tree/share/rangefinder/python/rangefinder/_start/sitecustomize.py"])
+
+    def test_top_level_names_are_the_package_and_its_old_modules(self):
+        top = {name.split("/")[0] for name in self.archive.namelist()}
+        self.assertEqual({name for name in top if "-" not in name},
+                         {"rangefinder", "rangefinder_torch.py", "rangefinder_control.py"})
+        self.assertIn("rangefinder/torch/hooks.py", self.archive.namelist())
+        self.assertIn("Tag: cp39-abi3-manylinux_2_34_x86_64\n",
+                      self.archive.read("rangefinder-1.2.3.dist-info/WHEEL").decode())
 
     def test_manual_pages_go_to_the_environments_share_too(self):
         self.assertIn("rangefinder-1.2.3.data/data/share/man/man1/rangefinder.1", self.archive.namelist())
@@ -172,12 +186,12 @@ class Deb(InFolder):
         listing = subprocess.run(["dpkg-deb", "-c", path], capture_output=True, text=True, check=True).stdout
         names = {line.split()[5][1:]: line for line in listing.splitlines()}
         for name in ("/usr/lib/x86_64-linux-gnu/rangefinder/rangefinder",
-                     "/usr/lib/python3/dist-packages/rangefinder_torch.py",
-                     "/usr/share/rangefinder/python/sitecustomize.py", "/usr/share/man/man1/rangefinder.1.gz",
+                     "/usr/lib/python3/dist-packages/rangefinder/torch/hooks.py",
+                     "/usr/share/rangefinder/python/rangefinder/_start/sitecustomize.py", "/usr/share/man/man1/rangefinder.1.gz",
                      "/usr/share/zsh/vendor-completions/_rangefinder", "/usr/share/doc/rangefinder/copyright"):
             self.assertIn(name, names)
         self.assertIn("-> ../lib/x86_64-linux-gnu/rangefinder/rangefinder", names["/usr/bin/rangefinder"])
-        self.assertNotIn("/usr/lib/python3/dist-packages/sitecustomize.py", names)
+        self.assertFalse([name for name in names if "dist-packages" in name and "sitecustomize" in name])
         fields = subprocess.run(["dpkg-deb", "-f", path, "Depends", "Recommends"], capture_output=True, text=True,
                                 check=True).stdout
         self.assertEqual(fields, "Depends: libc6 (>= 2.34), libgcc-s1\nRecommends: python3\n")

@@ -117,7 +117,7 @@ class Run(CommandLine):
     def test_torch_modules_come_first_on_the_python_path(self):
         seen = self.environment_of_program("--torch-modules", PYTHONPATH="/mine")
         first, rest = seen["PYTHONPATH"].split(":", 1)
-        self.assertTrue(os.path.exists(first + "/rangefinder_torch.py"))
+        self.assertTrue(os.path.exists(first + "/sitecustomize.py"))
         self.assertEqual(rest, "/mine")
         self.assertEqual(seen["RANGEFINDER_TORCH_MODULES"], "on")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests rangefinder_control, the Python client of the control socket, with a socket of this test."""
+"""Tests rangefinder.window and rangefinder.control, clients of the control socket, with a socket of this test."""
 import json
 import os
 import pathlib
@@ -11,6 +11,7 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
+import rangefinder
 from rangefinder import control
 
 
@@ -42,7 +43,7 @@ class Listener:
                     lines.flush()
 
 
-class ControlModule(unittest.TestCase):
+class ControlCase(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -59,6 +60,8 @@ class ControlModule(unittest.TestCase):
         self.addCleanup(listener.socket.close)
         return listener
 
+
+class ControlModule(ControlCase):
     def test_without_rangefinder_nothing_happens(self):
         with control.window(), control.yielded():
             pass
@@ -127,6 +130,83 @@ class ControlModule(unittest.TestCase):
 
         with self.assertRaisesRegex(RuntimeError, "open already"):
             control.ask("start")
+
+
+def window_status(state, number, complete=False):
+    return {"ok": True, "state": state, "window": {"number": number, "folder": f"/data/w{number}", "complete": complete}}
+
+
+class Window(ControlCase):
+    def test_without_rangefinder_the_block_runs_and_there_is_no_path(self):
+        with rangefinder.window(iterations=2) as w:
+            ran = True
+
+        self.assertTrue(ran)
+        self.assertIsNone(w.path)
+
+    def test_a_block_is_recorded_and_its_trace_is_complete_after_it(self):
+        listener = self.listen(status=window_status("recording", 4), stop=window_status("idle", 5, True))
+        listener.answers["status"] = [window_status("idle", 4, True), window_status("recording", 5)]
+
+        with rangefinder.window(counters="exact", out="/data/w5") as w:
+            self.assertIsNone(w.path)
+
+        self.assertEqual(listener.asked, ["status", "start", "status", "stop"])
+        self.assertEqual(listener.requests[1], {"v": 1, "command": "start", "counters": "exact", "out": "/data/w5"})
+        self.assertEqual(w.path, "/data/w5")
+
+    def test_iterations_that_ended_within_the_block_need_no_stop(self):
+        listener = self.listen(status=[window_status("idle", 4, True), window_status("idle", 5, True)])
+
+        with rangefinder.window(iterations=5) as w:
+            pass
+
+        self.assertEqual(listener.asked, ["status", "window", "status"])
+        self.assertEqual(listener.requests[1], {"v": 1, "command": "window", "occurrences": 5, "wait": False})
+        self.assertEqual(w.path, "/data/w5")
+
+    def test_a_trace_that_is_still_written_is_waited_for(self):
+        closing = {"ok": False, "error": "no window is open"}
+        self.listen(status=[window_status("idle", 0, True), window_status("closing", 1), window_status("idle", 1, True)],
+                    stop=closing)
+
+        with rangefinder.window(iterations=1) as w:
+            pass
+
+        self.assertEqual(w.path, "/data/w1")
+
+    def test_no_range_in_the_block_is_a_warning(self):
+        listener = self.listen(status={"ok": True, "state": "idle"}, stop={"ok": False, "error": "no window is open"})
+
+        with self.assertWarnsRegex(RuntimeWarning, "no range began"):
+            with rangefinder.window(iterations=1) as w:
+                pass
+
+        self.assertEqual(listener.asked[-1], "stop")  # the planned window is cancelled
+        self.assertIsNone(w.path)
+
+    def test_a_refused_window_is_an_error_and_so_is_one_that_could_not_be_written(self):
+        self.listen(status={"ok": True, "state": "recording"}, start={"ok": False, "error": "a window is open already"})
+
+        with self.assertRaisesRegex(RuntimeError, "open already"), rangefinder.window():
+            pass
+
+    def test_an_error_of_the_trace_is_an_error(self):
+        failed = {"ok": True, "state": "idle", "window": {"number": 1, "error": "disk full", "folder": "/data/w"}}
+        self.listen(status=[{"ok": True, "state": "idle"}, failed])
+
+        with self.assertRaisesRegex(RuntimeError, "disk full"), rangefinder.window():
+            pass
+
+    def test_the_error_of_the_block_is_the_one_that_is_raised(self):
+        self.listen(status={"ok": True, "state": "recording"}, stop={"ok": False, "error": "gone"})
+
+        with self.assertRaises(ZeroDivisionError), rangefinder.window():
+            raise ZeroDivisionError
+
+    def test_at_least_one_iteration(self):
+        with self.assertRaises(ValueError):
+            rangefinder.window(iterations=0)
 
 
 if __name__ == "__main__":

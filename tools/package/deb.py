@@ -35,7 +35,7 @@ Description: GPU time, DRAM and L2 bytes of every NVTX range of any CUDA program
 PRERM = f"""\
 #!/bin/sh
 set -e
-rm -rf /{MODULES}/rangefinder/__pycache__ /usr/share/rangefinder/python/__pycache__
+find /{MODULES}/rangefinder /usr/share/rangefinder/python -depth -name __pycache__ -exec rm -rf {{}} +
 rm -f /{MODULES}/__pycache__/rangefinder_*.pyc
 """
 
@@ -66,17 +66,13 @@ def _place(name):
     return f"usr/{name}"
 
 
-def _fill(root, folder, version):
+def _fill(root, folder):
     for name, path in tree.files(folder):
         place = _place(name)
         if place is not None:
             _copy(path, os.path.join(root, place))
-    for name, data in tree.python_modules(version).items():
-        path = os.path.join(root, MODULES, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(data)
-        os.chmod(path, 0o644)
+    for name, path in tree.python_modules(folder):
+        _copy(path, os.path.join(root, MODULES, name))
     os.makedirs(os.path.join(root, "usr/bin"))
     os.symlink(os.path.relpath(f"{LIBRARIES}/rangefinder", "usr/bin"), os.path.join(root, "usr/bin/rangefinder"))
     documents = os.path.join(root, "usr/share/doc/rangefinder")
@@ -96,7 +92,7 @@ def write(out_folder, folder, version, epoch, work):
     """Writes the deb of the tree `folder` into `out_folder`, by way of `work`. Returns its path."""
     root = os.path.join(work, "deb")
     shutil.rmtree(root, ignore_errors=True)
-    _fill(root, folder, version)
+    _fill(root, folder)
     size = sum((os.lstat(path).st_size + 1023) // 1024 for _, path in tree.files(root))
     control = os.path.join(root, "DEBIAN")
     os.makedirs(control)

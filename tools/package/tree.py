@@ -59,18 +59,13 @@ def files(folder):
     return sorted(found)
 
 
-def python_modules(version):
-    """Name in site-packages to contents: `import rangefinder`, and the modules for PyTorch.
+def python_modules(folder):
+    """(name in site-packages, absolute path) of the package `rangefinder` of a tree, and of the old names of its modules.
 
-    Without sitecustomize.py: every Python runs a file of this name, so it may be in a folder of its own only.
+    Without _start: only `run` has that folder in PYTHONPATH, and it uses the tree's.
     """
-    out = {}
-    for folder, prefix in (("tools/python", ""), ("tools/package/python/rangefinder", "rangefinder/")):
-        for name, path in files(os.path.join(ROOT, folder)):
-            if name.endswith(".py") and name != "sitecustomize.py":
-                with open(path, "rb") as file:
-                    out[prefix + name] = file.read().replace(b"@VERSION@", version.encode())
-    return out
+    return [(name, path) for name, path in files(os.path.join(folder, "share/rangefinder/python"))
+            if not name.startswith("rangefinder/_start/") and "__pycache__" not in name]
 
 
 def separate(path, debug):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel: the tree as package data, a command that starts its program, and the Python modules for PyTorch.
+"""The wheel: the tree as package data, a command that starts its program, and the package `rangefinder`.
 
-    rangefinder/__init__.py _command.py _tree/{bin,lib/rangefinder,share}
-    rangefinder_torch.py …                        import rangefinder_torch, without the command line
+    rangefinder/__init__.py _range.abi3.so … _tree/{bin,lib/rangefinder,share}
+    rangefinder_torch.py rangefinder_control.py   old names of modules, for one release
     rangefinder-X.Y.Z.data/data/share/            manual pages and completions, where the environment has its own
     rangefinder-X.Y.Z.dist-info/
 
@@ -17,7 +17,7 @@ import zipfile
 import tree
 from archives import mode
 
-TAG = "py3-none-manylinux_2_34_x86_64"
+TAG = "cp39-abi3-manylinux_2_34_x86_64"
 CUPTI = "nvidia-cuda-cupti>=13.0.85,<14"
 DATA = ("man", "bash-completion", "zsh", "fish")
 
@@ -65,7 +65,8 @@ def _contents(folder, version):
         add(f"rangefinder/_tree/{name}", path)
         if name.startswith("share/") and name.split("/")[1] in DATA:
             add(f"{data}/{name}", path)
-    out.update({name: (data, 0o644) for name, data in tree.python_modules(version).items()})
+    for name, path in tree.python_modules(folder):
+        add(name, path)
     documents = os.path.join(folder, "share/doc/rangefinder")
     for name in ("LICENSE", "THIRD-PARTY-NOTICES"):
         add(f"{info}/{name}", os.path.join(documents, name))

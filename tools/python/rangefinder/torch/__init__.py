@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranges of PyTorch programs: modules, backward passes, optimizers, data loading, copies, iterations.
 
-    import rangefinder.torch
-
-    rangefinder.torch.install()          # `rangefinder run --torch-modules` does this by itself
+`rangefinder run --torch-modules -- python train.py` installs them without a change of the program.
 """
-from .hooks import install, uninstall
+from __future__ import annotations
 
-__all__ = ["install", "uninstall"]
+from .hooks import install, uninstall
+from .schedule import schedule
+
+__all__ = ["install", "schedule", "uninstall"]
