@@ -9,6 +9,7 @@ import doctest
 import importlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,10 @@ del sys.argv[1:]
 sys.path.insert(0, FOLDER)
 import rangefinder  # noqa: E402
 from rangefinder import _recording  # noqa: E402
+
+sys.path.append(str(ROOT / "tools/python"))
+import python_api  # noqa: E402
+
 
 INJECTION = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "RANGEFINDER_NVTX_CHAIN")
 
@@ -156,6 +161,37 @@ class Enable(unittest.TestCase):
         self.assertEqual(load.call_args.kwargs, {"mode": os.RTLD_NOLOAD})
 
 
+class Schedule(unittest.TestCase):
+    def test_records_the_active_iterations_of_each_cycle(self):
+        iteration, recorded = 0, []
+
+        class Window:
+            def __init__(self, counters, out):
+                recorded.append([counters, out, iteration])
+                self.path = None
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *exception):
+                recorded[-1].append(iteration)
+                self.path = f"/t{len(recorded)}"
+
+        module = importlib.import_module("rangefinder.torch.schedule")
+        with mock.patch.object(module, "window", Window):
+            with module.schedule(wait=1, warmup=1, active=3, repeat=2, counters="exact", out="/t") as s:
+                for iteration in range(1, 20):
+                    s.step()
+
+        self.assertEqual(recorded, [["exact", "/t", 2, 5], ["exact", None, 7, 10]])
+        self.assertEqual(s.paths, ["/t1", "/t2"])
+
+    def test_no_active_iteration_is_an_error(self):
+        for wait, active in ((0, 0), (-1, 1)):
+            with self.assertRaises(ValueError):
+                importlib.import_module("rangefinder.torch").schedule(wait=wait, warmup=0, active=active)
+
+
 class Package(unittest.TestCase):
     def test_old_names_work_and_warn(self):
         for old, name in (("rangefinder_torch", "install"), ("rangefinder_control", "yielded")):
@@ -165,20 +201,30 @@ class Package(unittest.TestCase):
 
     def test_examples_of_the_docstrings(self):
         runner = doctest.DocTestRunner()
+        sys.modules["torch"] = importlib.import_module("fake_torch")
+        self.addCleanup(sys.modules.pop, "torch")
         before = dict(os.environ)
         self.addCleanup(lambda: (os.environ.clear(), os.environ.update(before)))
         for name in INJECTION:
             os.environ.pop(name, None)
+        installation = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, installation)
+        pathlib.Path(installation, "lib").mkdir()
+        pathlib.Path(installation, "lib/librangefinder.so").touch()
         with mock.patch.object(rangefinder, "_used", lambda: False), \
-                mock.patch.object(rangefinder, "injection_library", lambda: "/opt/librangefinder.so"):
-            names = [name for name in rangefinder.__all__ if callable(getattr(rangefinder, name))]
-            for name in names:
-                examples = doctest.DocTestParser().get_doctest(getattr(rangefinder, name).__doc__ or "", {}, name, "", 0)
+                mock.patch.object(rangefinder, "tree", lambda: installation):
+            for name, documented in python_api.public_names(rangefinder):
+                examples = doctest.DocTestParser().get_doctest(documented.__doc__, {}, name, "", 0)
+                self.assertTrue(examples.examples, f"{name} has no example")
                 runner.run(examples)
                 for variable in INJECTION:
                     os.environ.pop(variable, None)
         self.assertEqual(0, runner.summarize().failed)
-        self.assertGreater(runner.tries, 8)
+        self.assertGreater(runner.tries, 15)
+
+    def test_the_page_is_made_from_the_docstrings(self):
+        page = (ROOT / "docs/python-api.md").read_text(encoding="utf-8")
+        self.assertEqual(page, python_api.page(rangefinder), "run: python3 tools/python/python_api.py > docs/python-api.md")
 
     def test_importing_adds_at_most_20_ms_of_cpu_time(self):
         code = "import time; t = time.process_time(); import rangefinder; print((time.process_time() - t) * 1000)"

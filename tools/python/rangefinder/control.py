@@ -108,7 +108,15 @@ def _give_up(cause):
 @contextlib.contextmanager
 def yielded(cause="yield"):
     """Releases CUPTI for the block, for the tool `cause`. An open window goes on, with NVTX ranges only, and its
-    trace has a gap for the block. After the block kernels are recorded again, if the other tool has released CUPTI."""
+    trace has a gap for the block. After the block kernels are recorded again, if the other tool has released CUPTI.
+
+    Does nothing where Rangefinder is inactive. Errors: RuntimeError if Rangefinder refuses. A RuntimeWarning: the other
+    tool keeps CUPTI, and kernels are no longer recorded.
+
+    >>> from rangefinder import control
+    >>> with control.yielded("torch.profiler"):
+    ...     pass
+    """
     there = ask("status") is not None
     reopens = there and _give_up(cause)
     try:

@@ -16,6 +16,8 @@ allocations are recorded too (memory.py).
 (_start/sitecustomize.py). By hand: `rangefinder.torch.install()`.
 An error in a hook removes all hooks, with one warning; the program continues without them.
 """
+from __future__ import annotations
+
 import atexit
 import functools
 import importlib
@@ -31,10 +33,17 @@ from . import steps
 _installed = None
 
 
-def install(teardown_is_ours=False):
-    """Installs the hooks once. Does nothing if PyTorch has no NVTX.
+def install(teardown_is_ours: bool = False) -> None:
+    """Opens a range around each module call, backward pass, optimizer step, batch, copy to the GPU, and iteration.
 
-    teardown_is_ours: request_teardown() of profiler.py has set the variable."""
+    Call it once, after `import torch` and before the model runs; further calls do nothing. Does nothing if PyTorch was
+    built without CUDA. teardown_is_ours is for `rangefinder run`. Errors: ImportError without PyTorch. An error in the
+    hooks later removes them with one RuntimeWarning, and the program continues.
+
+    >>> import rangefinder.torch
+    >>> rangefinder.torch.install()
+    >>> rangefinder.torch.uninstall()
+    """
     global _installed
     if _installed is not None:
         return
@@ -51,8 +60,12 @@ def install(teardown_is_ours=False):
         hooks.disable(error)
 
 
-def uninstall():
-    """Removes the hooks. Graph nodes that were already hooked keep an inactive hook."""
+def uninstall() -> None:
+    """Removes the hooks. Graph nodes that were already hooked keep an inactive hook.
+
+    >>> import rangefinder.torch
+    >>> rangefinder.torch.uninstall()      # without install() it does nothing
+    """
     global _installed
     hooks, _installed = _installed, None
     if hooks is not None:
