@@ -48,6 +48,7 @@ ALLOWED = {
                         "profiler/launch profiler/control profiler/drain",
     "injection": "profiler/guest profiler/events profiler/nvtx profiler/session",
     "injection/mpi": "",
+    "tools/python": "",
     "tools/command_line": "profiler/base",
     "tools/analysis/table": "profiler/base",
     "tools/analysis/model": "profiler/base schema profiler/attribution",

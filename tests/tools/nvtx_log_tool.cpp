@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An NVTX tool for tests: writes a line to the file NVTX_LOG for each call of a domain's function, and for each
-// push and pop of the default domain. Levels are counted by thread, all domains together.
+// An NVTX tool for tests: writes a line to the file NVTX_LOG for each call of a domain's function, and for
+// each push and pop of the default domain. Levels are counted by thread, all domains together.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

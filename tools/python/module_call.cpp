@@ -137,9 +137,8 @@ bool ModuleCall::mark_container(PyObject* call, PyObject* container, int depth, 
     if (PyType_IsSubtype(Py_TYPE(value.get()), tensor) != 0) {
       if (!mark_node(call, value.get(), found)) return false;
     } else if (value.get() != Py_None) {
-      const Reference marked(PyObject_CallFunction(callback(kMarkWithin), "OOOi",
-                                                   reinterpret_cast<PyObject*>(thread_), call, value.get(),
-                                                   depth + 1));
+      const Reference marked(PyObject_CallFunction(
+          callback(kMarkWithin), "OOOi", reinterpret_cast<PyObject*>(thread_), call, value.get(), depth + 1));
       if (!marked) return false;
       found = found || PyObject_IsTrue(marked.get()) == 1;
     }
@@ -165,8 +164,8 @@ bool ModuleCall::end_mark(bool found) {
 
 bool ModuleCall::enter(PyObject* parent, PyObject* call) {
   if (parent == callback(kRoot)) {
-    const Reference done(PyObject_CallFunctionObjArgs(
-        callback(kBegin), reinterpret_cast<PyObject*>(thread_), module_, nullptr));
+    const Reference done(PyObject_CallFunctionObjArgs(callback(kBegin), reinterpret_cast<PyObject*>(thread_),
+                                                      module_, nullptr));
     if (!done) return false;
   }
   if (thread_->marking != 0) {
@@ -190,8 +189,8 @@ bool ModuleCall::leave(PyObject* parent, PyObject* call, PyObject* output) {
     } else if (PyTuple_Check(output) != 0 || PyList_Check(output) != 0) {
       if (!mark_container(call, output, 0, found)) return false;
     } else if (output != Py_None) {
-      const Reference marked(PyObject_CallFunction(
-          callback(kMarkWithin), "OOOi", reinterpret_cast<PyObject*>(thread_), call, output, 0));
+      const Reference marked(PyObject_CallFunction(callback(kMarkWithin), "OOOi",
+                                                   reinterpret_cast<PyObject*>(thread_), call, output, 0));
       if (!marked) return false;
       found = PyObject_IsTrue(marked.get()) == 1;
     }
@@ -219,8 +218,8 @@ void ModuleCall::disable() {
 void ModuleCall::unwind(PyObject* call) {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
-  const Reference done(PyObject_CallFunctionObjArgs(
-      callback(kUnwind), reinterpret_cast<PyObject*>(thread_), call, callback(kEnd), nullptr));
+  const Reference done(PyObject_CallFunctionObjArgs(callback(kUnwind), reinterpret_cast<PyObject*>(thread_),
+                                                    call, callback(kEnd), nullptr));
   if (!done) disable();
   PyErr_Restore(type, value, trace);
 }

@@ -4,8 +4,8 @@
 //
 //   run()   one look-up in the caller's Call, pushes, PyTorch's own __call__, pops
 //
-// Rare cases are Python's: a module called for the first time, an exception, nested containers. All of it runs with
-// Python's lock.
+// Rare cases are Python's: a module called for the first time, an exception, nested containers. All of it
+// runs with Python's lock.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -22,20 +22,18 @@
 namespace rangefinder {
 
 struct CallObject {
-  PyObject_HEAD
-  PyObject* names;  ///< tuple of str: the ranges that the call pushes
-  PyObject* calls;  ///< dict: id of a module called in this call -> Call
-  PyObject* hook;   ///< prehook of autograd nodes that this call creates, or None
+  PyObject_HEAD PyObject* names;               ///< tuple of str: the ranges that the call pushes
+  PyObject* calls;                             ///< dict: id of a module called in this call -> Call
+  PyObject* hook;                              ///< prehook of autograd nodes that this call creates, or None
   std::vector<nvtxEventAttributes_t>* events;  ///< one for each of `names`, once they are pushed
   std::vector<std::unique_ptr<Name>>* own;     ///< names beyond the cache
 };
 
 struct ThreadObject {
-  PyObject_HEAD
-  PyObject* stack;  ///< list of Call: calls in progress
-  char marking;     ///< the outermost call builds an autograd graph
-  unsigned long long boundary;  ///< sequence number: older nodes have their path already
-  unsigned long long hooked;    ///< sequence number of the node that was hooked last
+  PyObject_HEAD PyObject* stack;  ///< list of Call: calls in progress
+  char marking;                   ///< the outermost call builds an autograd graph
+  unsigned long long boundary;    ///< sequence number: older nodes have their path already
+  unsigned long long hooked;      ///< sequence number of the node that was hooked last
 };
 
 /// The arguments of ModuleCalls, in the order of kCallbacks.
@@ -57,12 +55,11 @@ enum Callback : std::size_t {
   kCallbackCount
 };
 inline constexpr std::array<const char*, kCallbackCount> kCallbacks = {
-    "original", "root",        "local",           "new_call", "unwind", "disable", "begin", "end",
-    "tensor",   "mark_within", "sequence_number", "hook_of",  "push",   "pop"};
+    "original", "root",   "local",       "new_call",        "unwind",  "disable", "begin",
+    "end",      "tensor", "mark_within", "sequence_number", "hook_of", "push",    "pop"};
 
 struct ModuleCallsObject {
-  PyObject_HEAD
-  std::array<PyObject*, kCallbackCount> callbacks;
+  PyObject_HEAD std::array<PyObject*, kCallbackCount> callbacks;
   PyObject* key;  ///< of this object's Thread in the dictionary of a Python thread
   bool native;    ///< push and pop are NVTX's
 };

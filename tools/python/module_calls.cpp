@@ -115,31 +115,37 @@ PyMemberDef g_thread_members[] = {{"stack", T_OBJECT, offsetof(ThreadObject, sta
                                   {"boundary", T_ULONGLONG, offsetof(ThreadObject, boundary), 0, nullptr},
                                   {"hooked", T_ULONGLONG, offsetof(ThreadObject, hooked), 0, nullptr},
                                   {nullptr, 0, 0, 0, nullptr}};
-PyMethodDef g_module_calls_methods[] = {{"run", run_call, METH_VARARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef g_module_calls_methods[] = {{"run", run_call, METH_VARARGS, nullptr},
+                                        {nullptr, nullptr, 0, nullptr}};
 
 PyObject* make_type(const char* name, std::size_t bytes, unsigned int flags, PyType_Slot* slots) {
-  PyType_Spec spec{name, static_cast<int>(bytes), 0, static_cast<unsigned int>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC) | flags, slots};
+  PyType_Spec spec{name, static_cast<int>(bytes), 0,
+                   static_cast<unsigned int>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC) | flags, slots};
   return PyType_FromSpec(&spec);
 }
 
 }  // namespace
 
 PyObject* make_call_type() {
-  PyType_Slot slots[] = {{Py_tp_members, g_call_members}, {Py_tp_traverse, slot(visit_call)},
-                         {Py_tp_clear, slot(clear_call)}, {Py_tp_dealloc, slot(free_call)},
+  PyType_Slot slots[] = {{Py_tp_members, g_call_members},
+                         {Py_tp_traverse, slot(visit_call)},
+                         {Py_tp_clear, slot(clear_call)},
+                         {Py_tp_dealloc, slot(free_call)},
                          {0, nullptr}};
   return make_type("rangefinder._range.Call", sizeof(CallObject), Py_TPFLAGS_BASETYPE, slots);
 }
 
 PyObject* make_thread_type() {
-  PyType_Slot slots[] = {{Py_tp_members, g_thread_members}, {Py_tp_traverse, slot(visit_thread)},
-                         {Py_tp_clear, slot(clear_thread)}, {Py_tp_dealloc, slot(free_thread)},
+  PyType_Slot slots[] = {{Py_tp_members, g_thread_members},
+                         {Py_tp_traverse, slot(visit_thread)},
+                         {Py_tp_clear, slot(clear_thread)},
+                         {Py_tp_dealloc, slot(free_thread)},
                          {0, nullptr}};
   return make_type("rangefinder._range.Thread", sizeof(ThreadObject), Py_TPFLAGS_BASETYPE, slots);
 }
 
 PyObject* make_module_calls_type() {
-  PyType_Slot slots[] = {{Py_tp_new, slot(new_module_calls)},       {Py_tp_methods, g_module_calls_methods},
+  PyType_Slot slots[] = {{Py_tp_new, slot(new_module_calls)},        {Py_tp_methods, g_module_calls_methods},
                          {Py_tp_traverse, slot(visit_module_calls)}, {Py_tp_clear, slot(clear_module_calls)},
                          {Py_tp_dealloc, slot(free_module_calls)},   {0, nullptr}};
   return make_type("rangefinder._range.ModuleCalls", sizeof(ModuleCallsObject), 0, slots);

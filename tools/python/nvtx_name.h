@@ -4,7 +4,8 @@
 //
 //   "step" ──▶ dictionary of the domain ──▶ Name{text, handle}     one registration a name
 //
-// All functions: with Python's lock. They throw std::bad_alloc. What is cached is never freed: a tool may keep it.
+// All functions: with Python's lock. They throw std::bad_alloc. What is cached is never freed: a tool may
+// keep it.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -31,10 +32,12 @@ struct Domain {
 /// Identifies the category `rangefinder.bytes` in each domain.
 constexpr std::uint32_t kBytesCategory = 0x5246;
 
-/// The domain called `name`; None: the default one. Null, with an exception: `name` is no text, or out of memory.
+/// The domain called `name`; None: the default one. Null, with an exception: `name` is no text, or out of
+/// memory.
 Domain* domain_of(PyObject* name);
 
-/// `own` gets the name if the domain has too many. Null, with an exception: `text` is no text, or out of memory.
+/// `own` gets the name if the domain has too many. Null, with an exception: `text` is no text, or out of
+/// memory.
 const Name* name_of(Domain& domain, PyObject* text, std::unique_ptr<Name>& own);
 
 /// Names the category, once a domain.

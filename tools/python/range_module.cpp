@@ -18,8 +18,7 @@ namespace rangefinder {
 namespace {
 
 struct RangeObject {
-  PyObject_HEAD
-  PyObject* name;
+  PyObject_HEAD PyObject* name;
   nvtxDomainHandle_t domain;
   nvtxEventAttributes_t event;
   Name* own;  ///< the message, if it is not cached
@@ -76,8 +75,8 @@ PyObject* new_range(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   // The short way of `range("x")`: reading keywords takes as long as the range.
   if (kwargs == nullptr && PyTuple_Size(args) == 1) {
     name = PyTuple_GetItem(args, 0);
-  } else if (PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOO:range", const_cast<char**>(kNames), &name, &bytes,
-                                         &domain, &color) == 0) {
+  } else if (PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOO:range", const_cast<char**>(kNames), &name,
+                                         &bytes, &domain, &color) == 0) {
     return nullptr;
   }
   if (PyUnicode_Check(name) == 0 || (domain != Py_None && PyUnicode_Check(domain) == 0)) {
@@ -165,10 +164,11 @@ PyObject* used(PyObject*, PyObject*) {
   return PyBool_FromLong(nvtx_was_used() ? 1 : 0);
 }
 
-PyMethodDef g_functions[] = {{"rangePushA", push, METH_O, "rangePushA(name): the level of the range; negative without a tool"},
-                             {"rangePop", pop, METH_NOARGS, "rangePop(): the level of the range that ends"},
-                             {"used", used, METH_NOARGS, "True if a range was made"},
-                             {nullptr, nullptr, 0, nullptr}};
+PyMethodDef g_functions[] = {
+    {"rangePushA", push, METH_O, "rangePushA(name): the level of the range; negative without a tool"},
+    {"rangePop", pop, METH_NOARGS, "rangePop(): the level of the range that ends"},
+    {"used", used, METH_NOARGS, "True if a range was made"},
+    {nullptr, nullptr, 0, nullptr}};
 
 bool add(PyObject* module, const char* name, PyObject* type) {
   if (type != nullptr && PyModule_AddObject(module, name, type) == 0) return true;
@@ -176,8 +176,14 @@ bool add(PyObject* module, const char* name, PyObject* type) {
   return false;
 }
 
-PyModuleDef g_module = {PyModuleDef_HEAD_INIT, "rangefinder._range", "NVTX ranges.", -1,
-                        g_functions,           nullptr,              nullptr,        nullptr,
+PyModuleDef g_module = {PyModuleDef_HEAD_INIT,
+                        "rangefinder._range",
+                        "NVTX ranges.",
+                        -1,
+                        g_functions,
+                        nullptr,
+                        nullptr,
+                        nullptr,
                         nullptr};
 
 }  // namespace
