@@ -111,15 +111,15 @@ def run_calls(name, hooked, rounds):
 
 
 def instructions(name, hooked):
-    """Of one module call: those of 40 passes less those of 20."""
+    """Of one module call: those of 150 passes less those of 50."""
     counts = []
-    for rounds in (20, 40):
+    for rounds in (50, 150):
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, "-B", __file__,
                    "calls", name, str(int(hooked)), str(rounds)]
         done = subprocess.run(command, capture_output=True, text=True, check=True,
                               env=dict(os.environ, PYTHONHASHSEED="0"))
         counts.append(int(re.search(r"Collected : (\d+)", done.stderr).group(1)))
-    return (counts[1] - counts[0]) / 20 / LAYERS
+    return (counts[1] - counts[0]) / 100 / LAYERS
 
 
 def main():
