@@ -104,6 +104,24 @@ class Ranges(unittest.TestCase):
         self.assertEqual(log[-2:], ["push default unregistered n16389", "pop default"])
 
 
+    @unittest.skipUnless(HAS_EXTENSION, "the hooks push through the extension")
+    def test_hooks_of_modules_push_their_names(self):
+        log = self.log_of(f"import sys; sys.path.append({str(ROOT / 'tests/tools')!r})\n"
+                          "import fake_torch as torch\n"
+                          "from fake_torch import cases\n"
+                          "from rangefinder.torch import hooks\n"
+                          "torch.set_grad_enabled(False)\n"
+                          "installed = hooks.Hooks(torch, hooks.modules.EXTENSION)\n"
+                          "installed.install()\n"
+                          "cases.make_model()(torch.Tensor())\n"
+                          "installed.uninstall()\n")
+        pushes = [line for line in log if line.startswith("push")]
+        self.assertEqual(pushes[:7], [f"push default {name}" for name in (
+            "step", "stem", "block", "layers", "0", "act", "layers")])
+        self.assertEqual(len(pushes), log.count("pop default"))
+        self.assertEqual(log.count("register default layers"), 1)
+
+
 class Enable(unittest.TestCase):
     def setUp(self):
         kept = {name: value for name, value in os.environ.items()
