@@ -37,7 +37,7 @@ def too_new(symbols):
 
 
 def oldest_libc(_files, options):
-    for path in (options.injection_library, options.program):
+    for path in filter(None, (options.injection_library, options.program)):
         for name in too_new(readelf("--dyn-syms", path)):
             yield path, f"needs {name}; packages are for glibc {'.'.join(map(str, NEWEST_GLIBC))}"
 
