@@ -125,7 +125,7 @@ ThreadState::Place ThreadRegistry::only_place() noexcept {
   bool several = false;
   for_each([&](const ThreadState& state) {
     if (several || state.inherits_.load(std::memory_order_relaxed)) return;
-    const auto [path, range] = state.stack_.innermost_of_other();
+    const auto [path, range] = state.stack().innermost_of_other();
     if (range == 0) return;
     several = out.range != 0;
     out = {path, range, true};

@@ -147,23 +147,15 @@ class ThreadState {
   struct CachedPath {
     std::uint32_t parent = 0, name = 0, domain = 0, id = 0;
   };
-  // Holds the extended payloads of open ranges one after the other, in the order of the ranges.
-  static constexpr std::size_t kPayloadStoreBytes = 65'536;
 
   [[nodiscard]] std::uint32_t path_of(std::uint32_t parent, std::uint32_t name,
                                       std::uint32_t domain) noexcept;
   [[nodiscard]] std::uint32_t folded_name_of(std::string_view text) noexcept;
   int push_at(std::int64_t now_ns, std::uint32_t domain, std::uint32_t name,
               const NvtxAttributes& attributes) noexcept;
-  int push_too_deep(std::uint32_t domain) noexcept;
-  void open(OpenRange& range, std::int64_t now_ns, std::uint32_t domain, std::uint32_t name,
-            const NvtxAttributes& attributes) noexcept;
-  void store_payload(OpenRange& range, const NvtxPayload& payload) noexcept;
   void finish_emit(bool pushed) noexcept;
-  void emit_closed(const OpenRange& range, std::uint64_t id, std::int64_t end_ns,
+  void emit_closed(const RangeStack::Range& range, std::uint64_t id, std::int64_t end_ns,
                    const NvtxPayload* at_end) noexcept;
-  void remove(std::size_t level) noexcept;
-  void remove_payload(std::size_t depth) noexcept;
   void count_refused() noexcept;
   void emit_lock_wait() noexcept;
   [[nodiscard]] Place inherited_place() const noexcept;
@@ -190,8 +182,6 @@ class ThreadState {
   std::array<CachedName, 1024> names_{};
   std::array<CachedPath, 1024> paths_{};
   std::uint64_t next_range_ = 0, last_range_ = 0;  // block of ids taken from the recorder
-  std::unique_ptr<std::byte[]> payloads_;          // kPayloadStoreBytes, allocated on first use
-  std::size_t payloads_used_ = 0;
   EventRing ring_;
 };
 
