@@ -86,8 +86,4 @@ class HotLine {
   char* end_ = text_;
 };
 
-/// The whole lines.
-void append_line(std::string& out, const KernelRecord& record);
-void append_line(std::string& out, const LaunchRecord& record);
-
 }  // namespace rangefinder
