@@ -227,6 +227,7 @@ void fields(Archive& a, Ref<Archive, CaptureRecord> r) {
   a.optional("ctx"_key, r.context);
   a.nonzero_handle("graph"_key, r.graph);
   a.optional("result"_key, r.result);
+  if (a.present(r.step == CaptureStep::broken_by, "api"_key)) a.text("api"_key, r.api);
 }
 
 template <typename Archive>

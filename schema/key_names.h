@@ -25,9 +25,9 @@ inline constexpr std::array<std::string_view, 5> kExactKindNames{"kernel", "memc
 inline constexpr std::size_t kExactRangeKind = 4;
 inline constexpr std::array<std::string_view, 5> kAllocKindNames{"device", "host", "managed", "async",
                                                                  "pool"};
-inline constexpr std::array<std::string_view, 3> kCaptureStepNames{"begin", "end", "invalidate"};
-inline constexpr std::array<std::string_view, 6> kHoldCauseNames{
-    "session_start", "session_end", "counter_batch", "counter_range", "launch_lock", "lock"};
+inline constexpr std::array<std::string_view, 4> kCaptureStepNames{"begin", "end", "invalidate", "broken_by"};
+inline constexpr std::array<std::string_view, 7> kHoldCauseNames{
+    "session_start", "session_end", "counter_batch", "counter_range", "launch_lock", "lock", "early_flush"};
 inline constexpr std::array<std::string_view, 7> kPayloadTypeNames{"",    "u64", "i64", "f64",
                                                                    "u32", "i32", "f32"};
 

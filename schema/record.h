@@ -35,7 +35,7 @@ inline constexpr const char* kTraceSchema = "rangefinder.trace";
 inline constexpr const char* kSummarySchema = "rangefinder.summary";
 inline constexpr const char* kSummaryVersion = "1.2";
 /// MAJOR.MINOR: readers refuse a newer MAJOR and ignore additions of a newer MINOR.
-inline constexpr const char* kSchemaVersion = "1.1";
+inline constexpr const char* kSchemaVersion = "1.2";
 inline constexpr int kSchemaMajor = 1;
 
 /// Where GPU work ran and where it was launched. Part of every GPU record.
@@ -211,7 +211,7 @@ struct EventRecord {
   std::uint32_t context = 0;
 };
 
-enum class CaptureStep : std::uint8_t { begin, end, invalidate };
+enum class CaptureStep : std::uint8_t { begin, end, invalidate, broken_by };
 
 /// Stream capture. Source: driver API callback.
 struct CaptureRecord {
@@ -221,6 +221,7 @@ struct CaptureRecord {
   std::uint32_t context = 0;
   std::uint64_t graph = 0;  ///< CUgraph handle, end only
   std::int32_t result = 0;  ///< CUresult; not 0: the capture was invalid
+  std::string_view api{};   ///< broken_by only: the call that stream capture forbids, on any thread
 };
 
 /// Overhead of CUDA or CUPTI. Source: CUpti_ActivityOverhead3.
@@ -238,7 +239,8 @@ enum class HoldCause : std::uint8_t {
   counter_batch,  ///< exact: a batch of counter ranges ended, and the next one started
   counter_range,  ///< exact: the counter range of an earlier launch had to end first
   launch_lock,    ///< exact: another thread's launch had the context; only waits over 1 ms have a line
-  lock            ///< a lock of the profiler's tables
+  lock,           ///< a lock of the profiler's tables
+  early_flush     ///< in the first 2 s: records of finished work were written before the thread went on
 };
 
 /// The profiler made a thread of the application wait. The counter range of a launch itself is no hold.

@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/control/control_socket.h"
+#include "profiler/guest/control_socket.h"
 #include "profiler/guest/owned_file.h"
 
 namespace rangefinder {

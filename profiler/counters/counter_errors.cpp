@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/counters/counter_errors.h"
 
-#include <array>
+#include <unistd.h>
 
+#include <array>
+#include <cstdlib>
+
+#include "profiler/counters/counter_holder.h"
 #include "profiler/cupti/loader.h"
+#include "profiler/guest/control_socket.h"
 
 namespace rangefinder {
 namespace {
@@ -21,7 +26,7 @@ constexpr std::array kFixes{
         "the hypervisor does not let this virtual GPU read counters: its owner must enable profiling for the "
         "vGPU (enable_profiling=1)"},
     Fix{CUPTI_ERROR_HARDWARE_BUSY,
-        "another program holds the GPU's counters: with DCGM `dcgmi profile --pause` gives them free "
+        "another program holds the GPU's counters: with DCGM `dcgmi profile --pause` frees them "
         "(`--resume` afterwards); Nsight Compute and other profilers must end first"},
     Fix{CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED,
         "this MIG instance shares its memory partition, whose counters CUPTI cannot read: use an instance "
@@ -66,6 +71,11 @@ std::string_view counter_error_fix(CUptiResult result) noexcept {
 
 std::string counter_error_text(const CuptiFunctions& cupti, const char* step, CUptiResult result) {
   std::string text = std::string(step) + " failed with " + cupti_result_text(cupti, result);
+  if (result == CUPTI_ERROR_HARDWARE_BUSY) {
+    const std::string holder =
+        counter_holder(control_folders(std::getenv("XDG_RUNTIME_DIR"), geteuid()), getpid());
+    if (!holder.empty()) return text + ": " + holder;
+  }
   if (const std::string_view fix = counter_error_fix(result); !fix.empty()) text += ": " + std::string(fix);
   return text;
 }

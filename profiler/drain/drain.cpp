@@ -12,7 +12,6 @@ namespace rangefinder {
 namespace {
 
 constexpr std::int64_t kClockNs = 1'000'000'000;
-constexpr std::int64_t kFirstFlushNs = 100 * kNsPerMs;
 
 }  // namespace
 
@@ -22,7 +21,8 @@ Drain::Drain(Recorder& recorder, const Options& options, const CuptiFunctions* c
       cupti_(cupti),
       kernels_(recorder.loss),
       segments_({options.segment_bytes, options.max_bytes, options.keep_last}, recorder.loss),
-      writer_(recorder, segments_, kernels_) {}
+      writer_(recorder, segments_, kernels_),
+      flush_interval_(options.flush_ms * kNsPerMs) {}
 
 bool Drain::open(const std::string& folder, const Header& header, const std::vector<GpuRecord>& gpus) {
   // Allocate first: bad_alloc must not leave an empty folder.
@@ -43,7 +43,8 @@ bool Drain::open(const std::string& folder, const Header& header, const std::vec
 bool Drain::begin(const Header& header, const std::vector<GpuRecord>& gpus) {
   base_unix_ns_ = header.base_unix_ns;
   base_monotonic_ns_ = header.base_monotonic_ns;
-  last_clock_ns_ = last_flush_ns_ = last_summary_ns_ = header.base_unix_ns;
+  last_clock_ns_ = last_summary_ns_ = header.base_unix_ns;
+  flush_interval_.begin(header.base_unix_ns);
   writer_.set_header(header);
   for (const GpuRecord& gpu : gpus) {
     writer_.add_gpu(gpu);
@@ -114,9 +115,8 @@ void Drain::end_turn(const TickChunk& tick, const OwnCost& cost) {
     last_clock_ns_ = tick.now_ns;
     records_at_clock_ = records;
   }
-  if (tick.now_ns - last_flush_ns_ >= options_.flush_ms * kNsPerMs && records != records_at_flush_) {
-    flush(tick.now_ns);
-  }
+  if (records != 0) flush_interval_.begin_work(tick.now_ns);
+  if (records != records_at_flush_ && flush_interval_.is_due(tick.now_ns)) flush(tick.now_ns);
   if (options_.summary_ms != 0 && tick.now_ns - last_summary_ns_ >= options_.summary_ms * kNsPerMs &&
       records != records_at_summary_) {
     write_summary(tick.now_ns, cost, false);
@@ -125,8 +125,6 @@ void Drain::end_turn(const TickChunk& tick, const OwnCost& cost) {
 
 void Drain::begin_late() {
   builder_->begin_late();
-  // An interactive window: the first flush comes after kFirstFlushNs.
-  last_flush_ns_ -= options_.flush_ms * kNsPerMs - kFirstFlushNs;
 }
 
 void Drain::flush_now(const TickChunk& tick, const OwnCost& cost) {
@@ -136,7 +134,7 @@ void Drain::flush_now(const TickChunk& tick, const OwnCost& cost) {
 
 void Drain::flush(std::int64_t now_ns) {
   records_at_flush_ = writer_.records();
-  last_flush_ns_ = now_ns;
+  flush_interval_.restart(now_ns);
   writer_.write(FlushRecord{now_ns - base_unix_ns_, records_at_flush_, recorder_.loss.snapshot()});
   segments_.flush();
 }

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "profiler/counters/sampling/sample_queue.h"
+#include "profiler/drain/flush_schedule.h"
 #include "profiler/drain/recording.h"
 #include "profiler/drain/trace_builder.h"
 #include "profiler/options/options.h"
@@ -61,6 +62,10 @@ class Drain {
 
   /// Ends a turn: writes the heartbeat, the flush and the summary that are due. `cost` goes into the summary.
   void end_turn(const TickChunk& tick, const OwnCost& cost);
+  /// Writes all buffered lines now.
+  void flush(std::int64_t now_ns);
+  /// When that was last done.
+  [[nodiscard]] std::int64_t flushed_ns() const noexcept { return flush_interval_.last_ns(); }
   /// Writes all buffered lines and the summary now.
   void flush_now(const TickChunk& tick, const OwnCost& cost);
   [[nodiscard]] std::uint64_t untimed_graph_work() const noexcept { return builder_->untimed_graph_work(); }
@@ -86,7 +91,6 @@ class Drain {
   /// Writes the first lines into the opened folder. False: the write failed.
   [[nodiscard]] bool begin(const Header& header, const std::vector<GpuRecord>& gpus);
   void record(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
-  void flush(std::int64_t now_ns);
   void write_summary(std::int64_t now_ns, const OwnCost& cost, bool final);
   [[nodiscard]] SummaryInput summary_input() const;
 
@@ -99,7 +103,8 @@ class Drain {
   std::unique_ptr<TraceBuilder> builder_;  // from open() on
   std::unique_ptr<RecordingWriter> recording_;
   std::int64_t base_unix_ns_ = 0, base_monotonic_ns_ = 0;
-  std::int64_t last_clock_ns_ = 0, last_flush_ns_ = 0, last_summary_ns_ = 0;
+  std::int64_t last_clock_ns_ = 0, last_summary_ns_ = 0;
+  GrowingInterval flush_interval_;
   std::uint32_t domains_ = 1;  // the trace has all domains below this id; 0 is the default domain
   std::uint64_t records_at_clock_ = 0, records_at_flush_ = 0, records_at_summary_ = 0;
   std::string summary_, summary_error_;

@@ -117,7 +117,8 @@ bool DrainLoop::open() {
     report_failure(drain_.error());
     return false;
   }
-  schedule_.begin(header.base_unix_ns, is_late());
+  schedule_.begin(header.base_unix_ns);
+  progress_.note_flush(header.base_unix_ns);
   if (header.monitor_period_ns != 0) begin_cycle();
   if (is_late()) {
     drain_.begin_late();
@@ -184,7 +185,9 @@ void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
   if (const auto reason = progress_.take_refusal()) drain_.on_counters_refused(*reason);
   report_chain_problem();
   from_.recorder.clock.calibrate();
-  if (uses_cupti() && schedule_.begin_request(now_ns, all_records || request != 0)) request_records();
+  const bool flush = progress_.take_flush_request();
+  if (uses_cupti() && schedule_.begin_request(now_ns, all_records || flush || request != 0))
+    request_records();
   if (rings_.read() != 0) schedule_.note_input(now_ns);
   if (!away_) {
     read_exact();
@@ -198,6 +201,8 @@ void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
   const TickChunk tick{clock_now_ns(), monotonic_now_ns()};
   drain_.end_turn(tick, cost());
   if (request != 0) drain_.flush_now(tick, cost());
+  if (flush) drain_.flush(tick.now_ns);
+  progress_.note_flush(drain_.flushed_ns());
   notify_progress(request);
 }
 
@@ -339,12 +344,6 @@ void DrainLoop::leave_cupti() {
   turn(clock_now_ns());
   away_ = true;
   progress_.move_gap(Gap::away);
-}
-
-void DrainLoop::end_gap(std::int64_t end_ns) {
-  drain_.end_gap(progress_.gap_start_ns(), end_ns, progress_.gap_cause());
-  away_ = false;
-  progress_.move_gap(Gap::none);
 }
 
 void DrainLoop::finish() {

@@ -87,6 +87,13 @@ class DrainLoop {
   /// Requests that the next turn writes all lines and a summary. Fulfilled once Progress::written reaches
   /// the returned number.
   std::uint64_t request_write() noexcept;
+  /// Requests that the next turn writes the records of finished work.
+  void request_flush() noexcept {
+    progress_.request_flush();
+    from_.recorder.wake_drain();
+  }
+  /// When the files last had all records, CLOCK_REALTIME.
+  [[nodiscard]] std::int64_t flushed_ns() const noexcept { return progress_.flushed_ns(); }
   /// Reports that counters were refused.
   void report_refusal(const std::string& reason) noexcept { progress_.report_refusal(reason); }
 
@@ -124,7 +131,11 @@ class DrainLoop {
   void wait_for_records(std::uint32_t patience_ms);
   void follow_gap();
   void leave_cupti();
-  void end_gap(std::int64_t end_ns);
+  void end_gap(std::int64_t end_ns) {
+    drain_.end_gap(progress_.gap_start_ns(), end_ns, progress_.gap_cause());
+    away_ = false;
+    progress_.move_gap(Gap::none);
+  }
   [[nodiscard]] bool uses_cupti() const noexcept { return from_.cupti != nullptr && !away_; }
   void finish();
   /// `fulfilled`: number of the completed write request; 0: none.

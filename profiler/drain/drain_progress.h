@@ -50,6 +50,10 @@ class DrainProgress {
   /// Only the first request counts. When the process exits, no later one waits for records.
   void request_end(const End& end) noexcept;
   [[nodiscard]] std::uint64_t request_write() noexcept { return write_requested_.fetch_add(1) + 1; }
+  void request_flush() noexcept { flush_requested_.store(true, std::memory_order_release); }
+  [[nodiscard]] std::int64_t flushed_ns() const noexcept {
+    return flushed_ns_.load(std::memory_order_acquire);
+  }
   void report_refusal(const std::string& reason) noexcept;
   /// In state none.
   void request_gap(const std::string& cause) {
@@ -73,6 +77,11 @@ class DrainProgress {
   [[nodiscard]] const End& end() const noexcept { return end_; }
   /// The last request of request_write() that is not fulfilled; 0: none.
   [[nodiscard]] std::uint64_t open_request() const noexcept;
+  [[nodiscard]] bool take_flush_request() noexcept {
+    return flush_requested_.load(std::memory_order_relaxed) &&
+           flush_requested_.exchange(false, std::memory_order_acquire);
+  }
+  void note_flush(std::int64_t now_ns) noexcept { flushed_ns_.store(now_ns, std::memory_order_release); }
   /// From requested on.
   [[nodiscard]] const std::string& gap_cause() const noexcept { return gap_cause_; }
   void begin_gap(std::int64_t start_ns) noexcept {
@@ -88,7 +97,8 @@ class DrainProgress {
   std::atomic<bool> ending_{false};  // end_ is written before
   std::atomic<bool> exiting_{false};
   std::atomic<std::uint64_t> write_requested_{0};
-  std::atomic<bool> has_refusal_{false};
+  std::atomic<bool> has_refusal_{false}, flush_requested_{false};
+  std::atomic<std::int64_t> flushed_ns_{0};
   std::atomic<Gap> gap_{Gap::none};  // the next two are written before
   std::string gap_cause_;
   std::int64_t gap_start_ns_ = 0;

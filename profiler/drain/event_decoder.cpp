@@ -107,6 +107,7 @@ CaptureRecord EventDecoder::capture(std::uint32_t thread, const Event& event) co
   record.context = event.capture.context;
   record.graph = event.capture.graph;
   record.result = event.capture.result;
+  if (record.step == CaptureStep::broken_by) record.api = api_of(event).name;
   return record;
 }
 

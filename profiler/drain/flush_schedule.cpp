@@ -12,13 +12,12 @@ constexpr std::chrono::milliseconds kBusySleep{10};
 constexpr std::chrono::milliseconds kQuietSleep{100};
 constexpr std::int64_t kQuietAfterNs = 1000 * kNsPerMs;
 constexpr std::int64_t kQuietRequestNs = 5000 * kNsPerMs;
-constexpr std::int64_t kFirstRequestNs = 100 * kNsPerMs;
 
 }  // namespace
 
-void FlushSchedule::begin(std::int64_t now_ns, bool late) noexcept {
+void FlushSchedule::begin(std::int64_t now_ns) noexcept {
   last_input_ns_ = now_ns;
-  last_request_ns_ = late ? now_ns - interval_ns_ + kFirstRequestNs : now_ns;
+  interval_.begin(now_ns);
 }
 
 bool FlushSchedule::is_quiet(std::int64_t now_ns) const noexcept {
@@ -27,9 +26,10 @@ bool FlushSchedule::is_quiet(std::int64_t now_ns) const noexcept {
 
 bool FlushSchedule::begin_request(std::int64_t now_ns, bool at_once) noexcept {
   // A request followed the last events: only late records are missing, however late this turn.
-  const bool only_late = is_quiet(now_ns) && last_request_ns_ > last_input_ns_;
-  if (!at_once && now_ns - last_request_ns_ < (only_late ? kQuietRequestNs : interval_ns_)) return false;
-  last_request_ns_ = now_ns;
+  const bool only_late = is_quiet(now_ns) && interval_.last_ns() > last_input_ns_;
+  const bool due = only_late ? now_ns - interval_.last_ns() >= kQuietRequestNs : interval_.is_due(now_ns);
+  if (!at_once && !due) return false;
+  interval_.restart(now_ns);
   return true;
 }
 

@@ -55,6 +55,13 @@ class RangeStack {
   /// Path and innermost range instance of the thread; 0 outside of any range.
   [[nodiscard]] std::uint32_t path() const noexcept { return path_; }
   [[nodiscard]] std::uint64_t range() const noexcept { return range_; }
+  /// The innermost open range with this path; 0: none.
+  [[nodiscard]] std::uint64_t open_range(std::uint32_t path) const noexcept {
+    for (std::size_t level = depth(); level-- > 0;) {
+      if (open_[level].path.load(kRelaxed) == path) return open_[level].id.load(kRelaxed);
+    }
+    return 0;
+  }
   /// Open levels of all domains, without those beyond kMaxDepth.
   [[nodiscard]] std::uint32_t depth() const noexcept { return depth_.load(kRelaxed); }
   /// Open levels in `domain`, including those beyond kMaxDepth: the value that NVTX push and pop return.

@@ -192,6 +192,21 @@ constexpr std::array kDriverApis{
     A(cuStreamEndCapture, capture_end),
     A(cuStreamEndCapture_ptsz, capture_end),
 
+    A(cuStreamQuery, query),
+    A(cuStreamQuery_ptsz, query),
+    A(cuEventQuery, query),
+    A(cuMemHostRegister_v2, watched),
+    A(cuMemHostUnregister, watched),
+    A(cuModuleLoad, watched),
+    A(cuModuleLoadData, watched),
+    A(cuModuleLoadDataEx, watched),
+    A(cuModuleLoadFatBinary, watched),
+    A(cuModuleUnload, watched),
+    A(cuLibraryLoadData, watched),
+    A(cuLibraryLoadFromFile, watched),
+    A(cuLibraryUnload, watched),
+    A(cuMemPoolTrimTo, watched),
+
     A(cuStreamWaitValue32, value_wait),
     A(cuStreamWaitValue32_ptsz, value_wait),
     A(cuStreamWaitValue32_v2, value_wait),
@@ -249,6 +264,11 @@ GraphCall graph_call(GraphCall::Kind kind, const void* params) noexcept {
   return call;
 }
 
+GraphCall instantiation(std::uint64_t flags) noexcept {
+  const bool on_device = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+  return {on_device ? GraphCall::Kind::allow_device_launch : GraphCall::Kind::none};
+}
+
 }  // namespace
 
 GraphCall read_graph_call(CUpti_CallbackId cbid, const void* params) noexcept {
@@ -262,11 +282,17 @@ GraphCall read_graph_call(CUpti_CallbackId cbid, const void* params) noexcept {
     CALL(cuGraphExecUpdate, update);
     CALL(cuGraphExecUpdate_v2, update);
     CALL(cuGraphExecChildGraphNodeSetParams, update_child);
-    CALL(cuGraphExecKernelNodeSetParams, set_function);
-    CALL(cuGraphExecKernelNodeSetParams_v2, set_function);
-    CALL(cuGraphKernelNodeSetParams, set_function);
-    CALL(cuGraphKernelNodeSetParams_v2, set_function);
-    CALL(cuGraphNodeSetParams, set_function);
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags:
+      return instantiation(static_cast<const cuGraphInstantiateWithFlags_params*>(params)->flags);
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams:
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz:  // the same struct
+      return instantiation(
+          static_cast<const cuGraphInstantiateWithParams_params*>(params)->instantiateParams->flags);
+      CALL(cuGraphExecKernelNodeSetParams, set_function);
+      CALL(cuGraphExecKernelNodeSetParams_v2, set_function);
+      CALL(cuGraphKernelNodeSetParams, set_function);
+      CALL(cuGraphKernelNodeSetParams_v2, set_function);
+      CALL(cuGraphNodeSetParams, set_function);
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams: {
       GraphCall call = graph_call<cuGraphExecNodeSetParams_params>(Kind::set_function, params);
       const CUgraphNodeParams& node =
@@ -290,11 +316,14 @@ bool is_wanted(ApiClass api, bool memory, bool events, bool exact) noexcept {
     case ApiClass::sync:
     case ApiClass::event_record:
     case ApiClass::event_wait:
+    case ApiClass::watched:
       return events;
     case ApiClass::value_wait:
     case ApiClass::stream_create:
     case ApiClass::stream_destroy:
       return exact;
+    case ApiClass::query:
+      return false;
     default:
       return true;
   }

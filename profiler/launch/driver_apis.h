@@ -31,11 +31,21 @@ enum class ApiClass : std::uint8_t {
   event_wait,
   capture_begin,
   capture_end,
+  watched,  ///< in the trace only if it made a capture invalid
+  query,    ///< as `watched`; traced only while a stream is captured, for programs query in loops
   // Traced in exact mode only.
   value_wait,  ///< a stream waits for a value in memory
   stream_create,
   stream_destroy,
 };
+
+/// Whether a call with this result made a stream capture invalid: CUDA_ERROR_STREAM_CAPTURE_*, but those of
+/// a capture's end, or of one that is invalid already.
+[[nodiscard]] constexpr bool breaks_capture(CUresult result) noexcept {
+  return result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED || result == CUDA_ERROR_STREAM_CAPTURE_MERGE ||
+         result == CUDA_ERROR_STREAM_CAPTURE_ISOLATION || result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
+         result == CUDA_ERROR_CAPTURED_EVENT;
+}
 
 [[nodiscard]] constexpr bool is_gpu_work(ApiClass api) noexcept {
   return api <= ApiClass::graph;
@@ -51,6 +61,7 @@ struct ApiArguments {
   CUstream stream = nullptr;
   CUgraphExec executable = nullptr;  ///< launched by the call
   AllocKind alloc_kind = AllocKind::device;
+  bool relaxed = false;  ///< capture_begin: no call of another thread makes it invalid
   Dim3 grid, block;
 };
 
@@ -76,10 +87,11 @@ inline constexpr std::size_t kMaxDriverApis = 256;
 struct GraphCall {
   enum class Kind : std::uint8_t {
     none,
-    create,        ///< a graph that is no part of another one
-    update,        ///< `executable` with `graph`
-    update_child,  ///< the graph in `node` of `executable`, with `graph`
-    set_function   ///< of `node`, in `executable` or, if that is nullptr, in its graph
+    create,               ///< a graph that is no part of another one
+    update,               ///< `executable` with `graph`
+    update_child,         ///< the graph in `node` of `executable`, with `graph`
+    allow_device_launch,  ///< an executable that kernels may launch
+    set_function          ///< of `node`, in `executable` or, if that is nullptr, in its graph
   } kind = Kind::none;
   CUgraphExec executable = nullptr;
   CUgraph graph = nullptr;

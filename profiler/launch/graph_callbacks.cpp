@@ -82,6 +82,8 @@ void GraphCallbacks::on_call(CUpti_CallbackId cbid, const void* params) noexcept
     case GraphCall::Kind::set_function:
       if (call.executable == nullptr) return recorder_.graphs.function_set(id_of(call.node));
       return recorder_.graphs.function_set(id_of(call.executable), id_of(call.node));
+    case GraphCall::Kind::allow_device_launch:
+      return recorder_.loss.add(Loss::graphs_launched_on_device);
     case GraphCall::Kind::none:
       return;
   }

@@ -37,6 +37,8 @@ class LaunchCallbacks {
     void (*context_destroyed)(void* user, CUcontext context) = nullptr;  ///< about to be destroyed
     /// cuProfilerStart has returned, or cuProfilerStop is about to begin. Needs enable_profiler_calls().
     void (*profiler_call)(void* user, bool start) = nullptr;
+    /// A call that waits for the GPU has returned. See report_waits().
+    void (*synchronised)(void* user) = nullptr;
   };
 
   LaunchCallbacks(const CuptiFunctions& cupti, Recorder& recorder, const Hooks& hooks) noexcept
@@ -50,6 +52,10 @@ class LaunchCallbacks {
   /// Measures later launches with these; nullptr: with none. Objects passed here are never destroyed,
   /// because a call may be in progress. `late`: contexts may exist that had no creation callback.
   void set_counters(ExactProfiler* exact, PmSampler* sampler, bool late) noexcept;
+  /// Hooks::synchronised is called for calls that return before `until_ns`, CLOCK_REALTIME.
+  void report_waits(std::int64_t until_ns) noexcept {
+    waits_until_ns_.store(until_ns, std::memory_order_relaxed);
+  }
 
   // These enable and disable callbacks. False: `cupti` refused one.
   /// Contexts, module unloads and graphs: needed also before a window begins.
@@ -111,8 +117,12 @@ class LaunchCallbacks {
   void find_context(PmSampler& sampler, const CUpti_CallbackData& call) noexcept;
   void emit_exact(const ThreadUse& use, const CUpti_CallbackData& call, const DriverApi& api, Event& event,
                   CounterOutcome outcome) noexcept;
+  void report_wait(const DriverApi& api) noexcept;
+  void watch_queries(bool watch) noexcept;
+  void on_query(const CUpti_CallbackData& call, int index) noexcept;
   void emit_capture(ThreadState& state, const DriverApi& api, Event& event,
                     const ApiArguments& arguments) noexcept;
+  void emit_broken_capture(ThreadState& state, const CUpti_CallbackData& call, Event& event) noexcept;
   void emit_memory(ThreadState& state, const DriverApi& api, Event& event,
                    const ApiArguments& arguments) noexcept;
   void emit_other(ThreadState& state, const CUpti_CallbackData& call, const DriverApi& api,
@@ -135,6 +145,9 @@ class LaunchCallbacks {
   std::atomic<bool> handles_reused_{false};
   bool enabled_before_ = false;  // one thread at a time
   std::atomic<bool> finds_contexts_{false};
+  std::atomic<std::int64_t> waits_until_ns_{0};
+  std::atomic<bool> watches_queries_{false};
+  bool events_ = false;                           // Options::events
   std::atomic<std::uint64_t> found_contexts_{0};  // by the lowest six bits of their ids
   const pid_t pid_ = getpid();
   std::atomic<std::int32_t> capturing_{0};  // streams of the process in capture

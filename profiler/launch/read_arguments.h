@@ -83,6 +83,8 @@ void read_handles(const P& p, bool after, ApiArguments& out) noexcept {
   if constexpr (requires { *p.phGraph; }) {
     if (after && p.phGraph != nullptr) out.graph = bits(*p.phGraph);
   }
+  if constexpr (requires { p.mode == CU_STREAM_CAPTURE_MODE_RELAXED; })
+    out.relaxed = p.mode == CU_STREAM_CAPTURE_MODE_RELAXED;
   if constexpr (requires { *p.dptr; }) {
     if (after && p.dptr != nullptr) out.address = *p.dptr;
   } else if constexpr (requires { p.dptr; }) {

@@ -36,6 +36,9 @@ inline constexpr CUpti_CallbackId kGraphCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuGraphKernelNodeSetParams,
     CUPTI_DRIVER_TRACE_CBID_cuGraphKernelNodeSetParams_v2,
     CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz,
 };
 
 /// Create a context, which takes 0.1 s and more. The sampler's library is loaded meanwhile.

@@ -133,8 +133,8 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "CPU limit for sampling one GPU, in percent of a core ({values}; 0: no limit). Above the limit, "
      "samples become less frequent and the trace records the new interval"},
     {"RANGEFINDER_METRICS", "--metrics", kCounters, "bytes", TextValue{&Options::metrics},
-     "What exact counters measure: sets (bytes, memory, compute, roofline, stalls, coalescing) or "
-     "metrics, separated by commas. `rangefinder metrics` lists them"},
+     "What exact counters measure: sets (bytes, speed-of-light, memory, occupancy, stalls, pipes, "
+     "roofline, all) or metrics, separated by commas. `rangefinder metrics` lists them"},
     {"RANGEFINDER_EXACT_AT", "--exact-at", kCounters, "launch",
      WordValue{store<&Options::exact_at>, {"launch", "range"}},
      "Unit of exact counting: launch, or range (each NVTX range together with all its launches)"},

@@ -67,7 +67,7 @@ bool Collection::load(std::string& error) {
   callbacks_ = std::make_unique<LaunchCallbacks>(
       cupti_.functions, recorder(),
       LaunchCallbacks::Hooks{hooks_.user, hooks_.context_created, hooks_.context_destroyed,
-                             hooks_.profiler_call});
+                             hooks_.profiler_call, hooks_.synchronised});
   loaded_.store(true, std::memory_order_release);
   return true;
 }

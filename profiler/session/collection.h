@@ -32,6 +32,7 @@ class Collection {
     void (*context_created)(void* user, CUcontext context) = nullptr;
     void (*context_destroyed)(void* user, CUcontext context) = nullptr;
     void (*profiler_call)(void* user, bool start) = nullptr;
+    void (*synchronised)(void* user) = nullptr;  ///< see report_waits()
     void (*counters_refused)(void* user, const std::string& reason) = nullptr;
     /// Counters are about to be used: exit handlers registered from now on run before CUPTI's own.
     void (*counters_prepared)(void* user) = nullptr;
@@ -47,6 +48,10 @@ class Collection {
   /// False: `error`, and no more is switched on than before.
   /// `requested`: by name, not by `auto`; then work waits for sampling to start.
   [[nodiscard]] bool begin(CounterMode counters, bool requested, bool late, std::string& error);
+  /// LaunchCallbacks::report_waits()
+  void report_waits(std::int64_t until_ns) noexcept {
+    if (callbacks_) callbacks_->report_waits(until_ns);
+  }
   /// Of the last begin().
   [[nodiscard]] bool requested() const noexcept { return requested_; }
   /// Stops new records, and releases the counters. Callbacks stay on, so that calls in progress end orderly.

@@ -74,6 +74,7 @@ Collection::Hooks Session::hooks() {
       [](void* self, CUcontext context) { static_cast<Session*>(self)->on_context_created(context); },
       [](void* self, CUcontext context) { static_cast<Session*>(self)->on_context_destroyed(context); },
       [](void* self, bool start) { static_cast<Session*>(self)->on_profiler_call(start); },
+      [](void* self) { static_cast<Session*>(self)->on_synchronised(); },
       [](void* self, const std::string& reason) { static_cast<Session*>(self)->on_counters_refused(reason); },
       // The counter library has registered its exit handlers by now. Ours, registered later, runs first.
       [](void*) { (void)std::atexit(stop_at_exit); },
@@ -151,10 +152,6 @@ void Session::on_context_destroyed(CUcontext context) noexcept {
   if (PmSampler* const sampler = collection_.any_sampler(); sampler != nullptr)
     sampler->context_destroyed(context);
   recorder().wake_drain();
-}
-
-void Session::on_profiler_call(bool start) noexcept {
-  if (control_) control_->on_profiler_call(start);
 }
 
 void Session::register_exit() noexcept {
@@ -259,6 +256,7 @@ void Session::open_first_window() noexcept {
       // Before the drain thread, which must know whether other windows may follow.
       start_control();
       const bool started = start_window({}, DrainLoop::Begin::with_process, counters_.load());
+      collection_.report_waits(recorder().clock.now_ns() + kYoungNs);
       (void)move(SessionState::idle, SessionState::recording);  // at exit, what was switched on is stopped
       if (started) return;
       say_once("cannot start the recording thread. The application continues without being recorded.");

@@ -64,7 +64,12 @@ class Session final : public ControlTarget {
   void start_control() noexcept;
   void on_context_created(CUcontext context) noexcept;
   void on_context_destroyed(CUcontext context) noexcept;
-  void on_profiler_call(bool start) noexcept;
+  void on_profiler_call(bool start) noexcept {
+    if (control_) control_->on_profiler_call(start);
+  }
+  void on_synchronised() const noexcept {
+    if (const auto open = window(); open && state_.load() == SessionState::recording) open->catch_up();
+  }
   void on_counters_refused(const std::string& reason) noexcept;
   [[nodiscard]] Collection::Hooks hooks();
 
@@ -97,6 +102,9 @@ class Session final : public ControlTarget {
   bool move(SessionState from, SessionState to) noexcept { return state_.compare_exchange_strong(from, to); }
   /// No window is open, and none is closing.
   [[nodiscard]] bool between_windows() const noexcept { return is_complete(state_.load()); }
+
+  /// A process may end early without warning: until then its records are not old (Window::catch_up()).
+  static constexpr std::int64_t kYoungNs = 2'000'000'000;
 
   const Options options_;
   const pid_t pid_;

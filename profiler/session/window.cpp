@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/session/window.h"
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "profiler/events/hold_scope.h"
 #include "profiler/guest/log.h"
 
 namespace rangefinder {
@@ -41,6 +44,17 @@ bool Window::calls_in_progress(std::int64_t until_ns) const {
 void Window::request_end(std::uint32_t patience_ms) noexcept {
   end_requested_.store(true);
   drain_.end_window(reason_.load(), end_ns_.load(), patience_ms);
+}
+
+void Window::catch_up() noexcept {
+  constexpr std::int64_t kOldNs = 50'000'000, kPatienceNs = 20'000'000;
+  const auto now_ns = [] { return recorder().clock.now_ns(); };
+  const std::int64_t begin_ns = now_ns();
+  if (begin_ns - drain_.flushed_ns() < kOldNs) return;
+  const HoldScope hold(recorder(), HoldCause::early_flush);
+  drain_.request_flush();
+  while (drain_.flushed_ns() < begin_ns && now_ns() - begin_ns < kPatienceNs)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 WindowProgress Window::progress() const {

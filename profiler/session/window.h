@@ -40,6 +40,10 @@ class Window {
   /// The process exits: waits until the trace is complete, `patience_ms` at most.
   void stop(const char* reason, std::uint32_t patience_ms) noexcept { drain_.stop(reason, patience_ms); }
 
+  /// Any thread of the application: waits, 20 ms at most, until the records of finished work are in the
+  /// files, unless they were written less than 50 ms ago.
+  void catch_up() noexcept;
+
   // Any thread.
   /// The trace is complete, or could not be opened.
   [[nodiscard]] bool ended() const noexcept { return drain_.ended(); }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """In every way that a program can end: it ends as without us, and the recorded data is on disk."""
 
-from harness import InjectionCase
+from harness import InjectionCase, bounds_wall_time
 
 ORDERLY = ("return", "exit", "exit-in-thread", "exit-in-range")
 SUDDEN = ("_exit", "abort", "segv", "kill")
@@ -46,6 +46,26 @@ class ExitCases(InjectionCase):
                     if counters == "off":
                         self.assertEqual(len(trace.of("launch")), 50)
                         self.assertEqual(len(trace.of("kernel")), 50)
+
+    @bounds_wall_time
+    def test_a_short_life_loses_at_most_the_last_50_ms(self):
+        for counters in ("off", "sampled", "exact"):
+            with self.subTest(counters=counters):
+                run = self.run_injected("exits", "short", RANGEFINDER_COUNTERS=counters)
+
+                self.assertEqual(run.status, 5, run.stderr)
+                trace = run.trace()
+                self.assert_balanced(trace, ended=False)
+                waits = [int(line) for line in run.stdout.split() if line.isdigit() and len(line) > 10]
+                self.assertEqual(len(waits), 12)
+                old = sum(wait < waits[-1] - 50_000_000 for wait in waits)
+                launches = [line for line in trace.of("exact" if counters == "exact" else "kernel")]
+                if counters != "exact":  # a batch of counters delays its launches
+                    self.assertGreaterEqual(len(launches), 50 + 5 * old)
+                holds = [line for line in trace.of("hold") if line["cause"] == "early_flush"]
+                self.assertGreaterEqual(len(holds), 2)
+                for hold in holds:
+                    self.assertLess(hold["end"] - hold["start"], 40_000_000)
 
     def test_a_program_killed_at_once_leaves_nothing_broken(self):
         for how in SUDDEN:

@@ -92,7 +92,8 @@ class FaultCases(InjectionCase):
             few, many = (self.counts(program=("launches", "2", launches), nvtx=ranges,
                                      RANGEFINDER_COUNTERS=mode)["in_program"] for launches in ("200", "4000"))
             self.assertGreater(few, 0)  # the count works
-            self.assertLessEqual(many - few, 7600 // 100 if mode == "exact" else 0, f"{mode}, ranges {ranges}")
+            # After a flush CUPTI may want a buffer while none is ready: it is mapped then, up to --buffers of them.
+            self.assertLessEqual(many - few, 7600 // 100 if mode == "exact" else 3, f"{mode}, ranges {ranges}")
 
     def test_a_launch_and_its_ranges_touch_no_file_and_no_socket(self):
         """Our file operations on the program's threads do not grow with their work."""

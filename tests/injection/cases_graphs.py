@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA graphs: one record per launch, node records without times, nodes whose creation was not recorded."""
 
+import json
 import os
+import subprocess
 from collections import Counter
 
-from harness import InjectionCase
+from harness import Build, InjectionCase
 
 
 class GraphCases(InjectionCase):
@@ -93,6 +95,23 @@ class GraphCases(InjectionCase):
         trace = self.changes("threads")
         self.assertEqual(self.paths(trace), {"one": 200, "two": 200})
         self.assertEqual(trace.end["launches"]["graph"], {"launched": 100, "recorded": 100, "exact": 0, "lost": 0})
+
+    def test_the_call_that_broke_a_capture_is_in_the_trace_and_in_the_check(self):
+        run = self.run_both("graph_changes", "broken")
+        self.assertIn("900 901", run.stdout)
+        trace = run.trace()
+        self.assert_valid(trace.folder)
+        (broke,) = [line for line in trace.of("capture") if line["step"] == "broken_by"]
+        self.assertEqual((broke["path_text"], broke["api"], broke["result"]), ("logger", "cuCtxSynchronize", 900))
+        self.assertNotEqual(broke["thread"], trace.of("kernel")[0]["thread"] if trace.of("kernel") else 0)
+        if Build.rangefinder is None:
+            return
+        check = subprocess.run([str(Build.rangefinder), "report", "--section", "graphs", "--check", "--json",
+                                str(trace.folder)], capture_output=True, text=True, check=False, timeout=60)
+        (row,) = [row for row in json.loads(check.stdout)["traces"][0]["capture_check"] if row["verdict"] == "fail"]
+        self.assertEqual((row["module"], row["api"]), ("logger", "cuCtxSynchronize"))
+        self.assertIn("broke the capture in model", row["why"])
+        self.assertEqual(check.returncode, 1)
 
     def test_memory_does_not_grow_with_updates(self):
         tokens = int(os.environ.get("RANGEFINDER_TEST_TOKENS", "10000"))

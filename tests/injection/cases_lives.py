@@ -99,8 +99,9 @@ class LifeCases(InjectionCase):
                 self.assertEqual([segment.name for segment in segments], left)
                 for segment in segments:
                     trace = Trace(segment.parent)
-                    self.assertEqual(len(trace.of("kernel")), 10)
-                    self.assertGreater(trace.end["loss"]["lines_not_written"], 10)
+                    # The flush that finds the file gone may come before or after the records of the second 10 launches.
+                    self.assertIn(len(trace.of("kernel")), (10, 20))
+                    self.assertGreater(trace.end["loss"]["lines_not_written"], 0)
 
     def test_64_threads_launch_and_64_more_after_them(self):
         # At most 80 threads have a ring at a time. The second 64 may start before the first 64 rings are read.

@@ -151,6 +151,7 @@ FAKE_EXPORT CUresult cuStreamSynchronize(CUstream stream) {
 FAKE_EXPORT CUresult cuCtxSynchronize() {
   const char params = 0;  // the call has no parameters
   return TRACED(cuCtxSynchronize, params, nullptr, [](const fake::Call&) {
+    if (fake::breaks_captures()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     fake::wait_for_gpu();
     return CUDA_SUCCESS;
   });

@@ -40,7 +40,12 @@ namespace fake {
 namespace {
 
 std::mutex mutex;
-auto* const captures = new std::map<CUstream, CUgraph>;  // guarded by mutex
+struct Capture {
+  CUgraph graph = nullptr;
+  bool global = false;   ///< another thread must not wait for the GPU
+  bool invalid = false;  ///< one did
+};
+auto* const captures = new std::map<CUstream, Capture>;  // guarded by mutex
 std::atomic<std::uint32_t> next_graph{1};
 
 void notify(CUpti_CallbackId cbid, const CUpti_GraphData& data) {
@@ -124,10 +129,20 @@ bool captured(const Work& work, CUstream stream) {
     const std::lock_guard lock(mutex);
     const auto at = captures->find(stream);
     if (at == captures->end()) return false;
-    graph = at->second;
+    graph = at->second.graph;
   }
   add_node(graph, {nullptr, work, nullptr}, nullptr);
   return true;
+}
+
+bool breaks_captures() {
+  const std::lock_guard lock(mutex);
+  bool any = false;
+  for (auto& [stream, capture] : *captures) {
+    any |= capture.global;
+    capture.invalid |= capture.global;
+  }
+  return any;
 }
 
 bool is_capturing() {
@@ -142,7 +157,7 @@ FAKE_EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMod
   return TRACED(cuStreamBeginCapture_v2, params, nullptr, [&](const fake::Call&) {
     CUgraph const graph = fake::make_graph();
     const std::lock_guard lock(fake::mutex);
-    (*fake::captures)[stream] = graph;
+    (*fake::captures)[stream] = {graph, mode == CU_STREAM_CAPTURE_MODE_GLOBAL, false};
     return CUDA_SUCCESS;
   });
 }
@@ -152,8 +167,8 @@ FAKE_EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   return TRACED(cuStreamEndCapture, params, nullptr, [&](const fake::Call&) {
     const std::lock_guard lock(fake::mutex);
     const auto at = fake::captures->find(stream);
-    *graph = at == fake::captures->end() ? nullptr : at->second;
-    if (*graph != nullptr) fake::captures->erase(at);
+    *graph = at == fake::captures->end() || at->second.invalid ? nullptr : at->second.graph;
+    if (at != fake::captures->end()) fake::captures->erase(at);
     return *graph != nullptr ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   });
 }

@@ -30,6 +30,8 @@ void wait_for_gpu();
 [[nodiscard]] bool captured(const Work& work, CUstream stream);
 /// A stream of the process is being captured.
 [[nodiscard]] bool is_capturing();
+/// The calling thread waits for the GPU: captures of mode global become invalid. True: there were some.
+[[nodiscard]] bool breaks_captures();
 
 /// One driver call: `body(call)` executes it and returns its result.
 template <typename Params, typename Body>

@@ -31,7 +31,7 @@ ALLOWED = {
     "profiler/output": "profiler/base schema profiler/guest profiler/events profiler/attribution",
     "profiler/nvtx": "profiler/guest profiler/events",
     "profiler/activity": "profiler/base schema profiler/options profiler/cupti profiler/events",
-    "profiler/counters": "profiler/cupti",
+    "profiler/counters": "profiler/guest profiler/cupti",
     "profiler/counters/metrics": "profiler/base profiler/metrics profiler/cupti",
     "profiler/counters/exact": "profiler/base schema profiler/guest profiler/options profiler/cupti "
                                "profiler/events profiler/output profiler/counters profiler/counters/metrics",

@@ -17,7 +17,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "profiler/control/control_socket.h"
+#include "profiler/guest/control_socket.h"
 #include "tools/analysis/model/missing.h"
 
 namespace rangefinder {

@@ -93,8 +93,7 @@ void ChromeHost::add(const EventRecord& event) {
 }
 
 void ChromeHost::add(const CaptureRecord& capture) {
-  const bool begins = capture.step == CaptureStep::begin;
-  call(capture.host, begins ? "cuStreamBeginCapture" : "cuStreamEndCapture", [&](JsonObject& args) {
+  call(capture.host, capture_api(capture), [&](JsonObject& args) {
     args.nonzero("External id", capture.host.range);
     args.text("step", to_text(capture.step));
     args.number("of stream", capture.stream);

@@ -49,8 +49,7 @@ const ExportFormat* find_export_format(std::string_view name) {
 void note_trace(const TraceNames& trace, ExportResult& result) {
   const std::string folder = trace.files.folder.string() + ": ";
   if (!trace.end && trace.read.incomplete.empty()) {  // read_damage reports that
-    result.notes.push_back(folder +
-                           "the program was killed or is still running; at most the last second is missing");
+    result.notes.push_back(folder + unfinished_text(trace.read));
   }
   if (std::any_of(trace.loss.begin(), trace.loss.end(), [](std::uint64_t lost) { return lost != 0; })) {
     result.notes.push_back(folder + "some records were lost; `rangefinder report` lists them by cause");

@@ -335,8 +335,7 @@ void RecordRows::add(const EventRecord& event) {
 }
 
 void RecordRows::add(const CaptureRecord& capture) {
-  const bool begins = capture.step == CaptureStep::begin;
-  add_call(capture.host, begins ? "cuStreamBeginCapture" : "cuStreamEndCapture", capture.result);
+  add_call(capture.host, capture_api(capture), capture.result);
   write(RowTable::captures, capture.host, to_text(capture.step), capture.stream, nonzero(capture.context),
         HandleCell{capture.graph}, capture.result);
 }

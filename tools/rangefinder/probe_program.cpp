@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/control/control_socket.h"
+#include "profiler/guest/control_socket.h"
 #include "tools/analysis/model/missing.h"
 #include "tools/attach/control_client.h"
 

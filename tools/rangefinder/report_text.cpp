@@ -17,7 +17,7 @@ std::string ending(const TraceTotals& trace) {
   if (!trace.read.incomplete.empty()) {
     out += "The trace is " + trace.read.incomplete + ".\n";
   } else if (!trace.end) {
-    out += "No end line: the program was killed or is still running. At most the last second is missing.\n";
+    out += "No end line: " + unfinished_text(trace.read) + ".\n";
   }
   if (trace.read.torn) {
     out += "The last line of " + trace.read.torn_file.filename().string() + " is torn and was skipped.\n";

@@ -20,7 +20,8 @@ ExactContext::ExactContext(const CuptiLibrary& library, CUcontext of, std::uint3
       batches_(batches),
       recorder_(recorder),
       session_(library, of),
-      in_flight_(find_stream_query()) {}
+      in_flight_(find_stream_query()),
+      turns_(recorder) {}
 
 bool ExactContext::joins_open_range(const ExactEntry& entry) const noexcept {
   if (!open_ || at_ != ExactAt::range || entry.range == 0) return false;
@@ -86,7 +87,8 @@ CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig&
     }
     hold.cancel();  // the cost of a range, like its own drain
   }
-  const bool turn = turn_due(entry, config.groups());
+  turns_.arrive(entry, config.groups());
+  const bool turn = !ranges_.empty() && turns_.is_due(group_);
   if (turn || batch_due(entry.now_ns) || !running()) {
     const CounterOutcome outcome = restart(entry, config, turn);
     if (outcome != CounterOutcome::measured) return outcome;
@@ -100,8 +102,7 @@ CounterOutcome ExactContext::enter(const ExactEntry& entry, const CounterConfig&
   range.thread = entry.thread;
   open_ = true;
   open_stream_ = entry.stream;
-  count_range(entry.path);
-  last_range_ = entry.range;
+  turns_.count(group_);
   return CounterOutcome::measured;
 }
 
@@ -112,7 +113,7 @@ CounterOutcome ExactContext::restart(const ExactEntry& entry, const CounterConfi
   if ((turn || batch_due(entry.now_ns)) && !end_batch(kPatienceNs, false)) return CounterOutcome::waiting;
   if (running()) return CounterOutcome::measured;
   if (batch_size_ == 0) batch_size_ = config.groups() == 1 ? kBatch : kBatchInTurns;
-  group_ = choose_group(entry, config.groups());
+  group_ = turns_.choose(group_);
   const bool started = session_.state() != ExactSession::State::failed &&
                        on_large_stack([&] { return session_.start(config, group_, batch_size_); },
                                       WithoutLargeStack::not_at_all);
@@ -190,36 +191,6 @@ void ExactContext::give_up() {
   ranges_.clear();
   open_ = stuck_ = false;
   if (may_drain(0)) on_large_stack([this] { session_.abandon(); });
-}
-
-// A range begins again whose path the current group has measured and another has not. Not for work outside of
-// ranges, nor within a range: there the next launch is another kernel.
-bool ExactContext::turn_due(const ExactEntry& entry, std::size_t groups) noexcept {
-  if (seen_.empty() || ranges_.empty() || entry.range == 0 || entry.range == last_range_ ||
-      early_turns_ == kMaxEarlyTurnsPerGroup * groups)
-    return false;
-  const std::span<const std::uint32_t> seen(seen_.data() + entry.path * groups, groups);
-  if (seen[group_] < kTurnLaunches || *std::min_element(seen.begin(), seen.end()) != 0) return false;
-  ++early_turns_;
-  return true;
-}
-
-// The group that measured this path least often, so that all groups take turns over its iterations. A change
-// takes as long as a start. So a group stays until its count is more than twice the lowest: a long run has
-// few changes, and in a short one each group comes early.
-std::size_t ExactContext::choose_group(const ExactEntry& entry, std::size_t groups) {
-  if (groups == 1) return 0;
-  if (seen_.empty()) seen_.resize((std::size_t{PathTable::kMaxPaths} + 1) * groups);
-  const std::span<const std::uint32_t> seen(seen_.data() + entry.path * groups, groups);
-  const auto least = std::min_element(seen.begin(), seen.end());
-  const bool stays = seen[group_] <= std::uint64_t{2} * *least;
-  return stays ? group_ : static_cast<std::size_t>(least - seen.begin());
-}
-
-void ExactContext::count_range(std::uint32_t path) {
-  if (seen_.empty()) return;
-  const std::size_t groups = seen_.size() / (std::size_t{PathTable::kMaxPaths} + 1);
-  ++seen_[path * groups + group_];
 }
 
 }  // namespace rangefinder

@@ -25,6 +25,7 @@
 
 #include "profiler/counters/exact/exact_batches.h"
 #include "profiler/counters/exact/exact_session.h"
+#include "profiler/counters/exact/metric_turns.h"
 #include "profiler/counters/exact/work_in_flight.h"
 #include "profiler/options/options.h"
 
@@ -53,9 +54,6 @@ class ExactContext {
   /// Default ranges per batch. A larger batch makes a start slower (0.8 s; 0.25 s) but cheaper per range.
   /// When metric groups take turns, each change is a start.
   static constexpr std::uint32_t kBatch = 896, kBatchInTurns = 128;
-  /// With groups in turn, a range that begins again gives the next group its turn after kTurnLaunches, not
-  /// only after a batch. So 60 iterations are enough for the set `all` (at most 28 groups).
-  static constexpr std::uint32_t kMaxEarlyTurnsPerGroup = 12;
 
   ExactContext(const CuptiLibrary& library, CUcontext context, std::uint32_t gpu, const Options& options,
                ExactBatches& batches, Recorder& recorder);
@@ -99,9 +97,6 @@ class ExactContext {
   [[nodiscard]] bool wait_for_gpu(std::int64_t patience_ns) noexcept;
   [[nodiscard]] bool close_range(std::int64_t patience_ns);
   [[nodiscard]] bool joins_open_range(const ExactEntry& entry) const noexcept;
-  [[nodiscard]] bool turn_due(const ExactEntry& entry, std::size_t groups) noexcept;
-  [[nodiscard]] std::size_t choose_group(const ExactEntry& entry, std::size_t groups);
-  void count_range(std::uint32_t path);
   void record_waiter(bool waited) noexcept;
   /// `turn`: the batch ends now, so that another group has its turn.
   [[nodiscard]] CounterOutcome restart(const ExactEntry& entry, const CounterConfig& config, bool turn);
@@ -119,11 +114,9 @@ class ExactContext {
   std::size_t group_ = 0;
   std::int64_t batch_began_ns_ = 0, last_ns_ = 0;
   std::uint32_t waiter_ = 0;
-  bool skip_waits_ = false;          // a wait timed out: no more waits until the GPU has been idle
-  bool must_not_drain_ = false;      // more streams have work than we can track
-  std::vector<std::uint32_t> seen_;  // ranges by path and group, to choose groups; empty with one group
-  std::uint64_t last_range_ = 0;     // of the last launch that opened a counter range
-  std::size_t early_turns_ = 0;      // batches ended by turn_due()
+  bool skip_waits_ = false;      // a wait timed out: no more waits until the GPU has been idle
+  bool must_not_drain_ = false;  // more streams have work than we can track
+  MetricTurns turns_;
 };
 
 }  // namespace rangefinder

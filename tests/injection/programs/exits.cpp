@@ -2,6 +2,7 @@
 //
 // exits HOW [ALIVE_MS]: 50 launches in work/step, ALIVE_MS of host work, then the process ends by HOW.
 // inside-exit, inside-_exit and inside-fork: in a signal handler that interrupts a launch.
+// short: 12 times 5 launches and a wait for the GPU, whose ends are printed (ns since 1970), then _exit().
 // late: 10 more launches in an exit() handler that was registered before CUDA's.
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -74,7 +75,22 @@ void fork_in_a_launch(const Gpu& gpu) {
   }
 }
 
+[[noreturn]] void live_for_a_short_time(const Gpu& gpu) {
+  for (int i = 0; i < 12; ++i) {
+    gpu.work(5);
+    must(cuCtxSynchronize(), "cuCtxSynchronize");
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    std::printf("%lld\n", static_cast<long long>(now.tv_sec) * 1'000'000'000 + now.tv_nsec);
+    stay_alive_ms(15);
+  }
+  must(cuCtxSynchronize(), "cuCtxSynchronize");
+  std::fflush(stdout);
+  _exit(5);
+}
+
 void end(const char* how, const Gpu& gpu) {
+  if (std::strcmp(how, "short") == 0) live_for_a_short_time(gpu);
   if (std::strcmp(how, "inside-exit") == 0) launch_and_handle([](int) { std::exit(5); });
   if (std::strcmp(how, "inside-_exit") == 0) launch_and_handle([](int) { _exit(5); });
   if (std::strcmp(how, "inside-fork") == 0) fork_in_a_launch(gpu);

@@ -8,6 +8,7 @@
 //   failed            an update that fails
 //   eager             an eager launch on another stream while a capture is under way
 //   threads           two threads that capture and replay at once
+//   broken            a thread waits for the GPU while another one captures, which makes the capture invalid
 //
 // recapture with `memory` prints the bytes of the heap after 1,000 tokens and at the end.
 #include <malloc.h>
@@ -131,6 +132,22 @@ void launch_beside_capture(const Gpu& gpu, CUstream stream) {
   for (int i = 0; i < 5; ++i) launch(exec, stream, "replay");
 }
 
+void break_capture(const Gpu& gpu, CUstream stream) {
+  CUgraph graph = nullptr;
+  CUresult of_wait = CUDA_SUCCESS;
+  const Range model("model");
+  must(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+  must(gpu.launch(1, stream), "cuLaunchKernel");
+  std::thread logger([&] {
+    gpu.use_on_this_thread();
+    const Range open("logger");
+    of_wait = cuCtxSynchronize();
+  });
+  logger.join();
+  const CUresult of_capture = cuStreamEndCapture(stream, &graph);
+  std::printf("%d %d\n", static_cast<int>(of_wait), static_cast<int>(of_capture));
+}
+
 void use_threads(const Gpu& gpu) {
   const auto work = [&](const char* range) {
     gpu.use_on_this_thread();
@@ -163,6 +180,7 @@ int main(int argc, char** argv) {
   if (how == "failed") fail_update(gpu, stream);
   if (how == "eager") launch_beside_capture(gpu, stream);
   if (how == "threads") use_threads(gpu);
+  if (how == "broken") break_capture(gpu, stream);
   std::printf("done\n");
   return 0;
 }

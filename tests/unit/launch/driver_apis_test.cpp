@@ -11,6 +11,7 @@
 #include <generated_cuda_meta.h>
 
 #include <set>
+#include <utility>
 
 #include "tests/catch.h"
 
@@ -49,6 +50,31 @@ TEST_CASE("every callback id is in the table once and finds its own entry") {
     CHECK(ids.insert(apis[i].cbid).second);
     CHECK(find_driver_api(apis[i].cbid) == static_cast<int>(i));
   }
+}
+
+TEST_CASE("an executable that kernels may launch is known by the flags of its instantiation") {
+  cuGraphInstantiateWithFlags_params flags{};
+  CUDA_GRAPH_INSTANTIATE_PARAMS by_params{};
+  cuGraphInstantiateWithParams_params params{};
+  params.instantiateParams = &by_params;
+  const auto kinds = [&] {
+    return std::pair(read_graph_call(CBID(cuGraphInstantiateWithFlags), &flags).kind,
+                     read_graph_call(CBID(cuGraphInstantiateWithParams), &params).kind);
+  };
+
+  CHECK(kinds() == std::pair(GraphCall::Kind::none, GraphCall::Kind::none));
+  flags.flags = by_params.flags =
+      CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  CHECK(kinds() == std::pair(GraphCall::Kind::allow_device_launch, GraphCall::Kind::allow_device_launch));
+}
+
+TEST_CASE("calls that make a capture invalid, and those that find one invalid") {
+  CHECK(breaks_capture(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
+  CHECK(breaks_capture(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT));
+  CHECK_FALSE(breaks_capture(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
+  CHECK_FALSE(breaks_capture(CUDA_ERROR_STREAM_CAPTURE_UNJOINED));
+  CHECK_FALSE(breaks_capture(CUDA_SUCCESS));
+  CHECK_FALSE(breaks_capture(CUDA_ERROR_NOT_READY));
 }
 
 TEST_CASE("untraced functions and invalid ids find no entry") {

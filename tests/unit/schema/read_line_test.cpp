@@ -197,7 +197,7 @@ TEST_CASE("a line that is not a JSON object is refused") {
 }
 
 TEST_CASE("a header of another format or a newer major version is refused with a sentence") {
-  constexpr const char* kVersion = R"("version":"1.1")";
+  constexpr const char* kVersion = R"("version":"1.2")";
   check_errors({{"header", "rangefinder.trace", "other",
                  R"(this is not a Rangefinder trace: schema is "other", not "rangefinder.trace")"},
                 {"header", kVersion, R"("version":"2.0")",

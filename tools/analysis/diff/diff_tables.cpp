@@ -12,7 +12,7 @@
 #include "profiler/base/number_text.h"
 #include "profiler/metrics/named_metrics.h"
 #include "tools/analysis/diff/trace_diff.h"
-#include "tools/analysis/model/iteration_names.h"
+#include "profiler/base/iteration_names.h"
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/table/table_render.h"

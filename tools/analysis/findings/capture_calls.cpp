@@ -47,7 +47,7 @@ bool in_iteration(const FindingContext& context, TimeNs time) {
 
 CaptureAdvice capture_advice(CaptureObstacle obstacle) noexcept {
   // By CaptureObstacle.
-  constexpr std::array<CaptureAdvice, 9> kAdvice{
+  constexpr std::array<CaptureAdvice, 10> kAdvice{
       {{"", ""},
        {"waits for the GPU", "wait after the graph; between streams cudaStreamWaitEvent"},
        {"synchronous", "cudaMemcpyAsync or cudaMemsetAsync, pinned memory"},
@@ -56,8 +56,20 @@ CaptureAdvice capture_advice(CaptureObstacle obstacle) noexcept {
        {"not from a pool", "free afterwards, or cudaFreeAsync"},
        {"legacy default stream", "a stream of cudaStreamCreateWithFlags"},
        {"", "the call after the capture, or one that it allows"},
-       {"invalid capture", "no call that fails or is forbidden"}}};
+       {"invalid capture", "no call that fails or is forbidden"},
+       {"broke the capture", "the call before or after the capture"}}};
   return kAdvice[static_cast<std::size_t>(obstacle)];
+}
+
+std::string capture_error_text(std::int32_t result) {
+  constexpr std::array<std::string_view, 9> kNames{"UNSUPPORTED", "INVALIDATED",    "MERGE",
+                                                   "UNMATCHED",   "UNJOINED",       "ISOLATION",
+                                                   "IMPLICIT",    "CAPTURED_EVENT", "WRONG_THREAD"};
+  constexpr std::int32_t kFirst = 900;
+  const bool named = result >= kFirst && result < kFirst + static_cast<std::int32_t>(kNames.size());
+  if (!named) return "CUDA error " + std::to_string(result);
+  return "STREAM_CAPTURE_" + std::string(kNames[static_cast<std::size_t>(result - kFirst)]) + " (" +
+         std::to_string(result) + ")";
 }
 
 void CaptureCalls::add(const AllocRecord& alloc) {
@@ -70,21 +82,56 @@ void CaptureCalls::add(const LaunchRecord& launch) {
                                    : is_synchronous_copy(launch.api) ? CaptureObstacle::synchronous_copy
                                                                      : CaptureObstacle::none;
   put(launch.host, launch.api, obstacle, launch.result);
+  if (launch.result != 0) add_offence(launch.host, launch.api, launch.result, true);
+}
+
+void CaptureCalls::add_offence(const HostWork& host, std::string_view api, std::int32_t result,
+                               bool is_launch) {
+  constexpr std::int32_t kFirst = 900, kInvalidated = 901, kLast = 907;
+  if (result < kFirst || result > kLast || result == kInvalidated) return;
+  offences_.push_back(
+      {{host.start_ns, host.end_ns},
+       is_launch,
+       {host.path, std::string(api), CaptureObstacle::broke_capture, result, false, host.thread}});
+}
+
+// Of each capture that failed, the first forbidden call that returned during it.
+void CaptureCalls::add_broken(CaptureCounts& counts) const {
+  std::vector<const Offence*> by_end;
+  for (const Offence& one : offences_) by_end.push_back(&one);
+  std::sort(by_end.begin(), by_end.end(),
+            [](const Offence* a, const Offence* b) { return a->time.end_ns < b->time.end_ns; });
+  for (const Broken& capture : broken_) {
+    CaptureCall call{capture.path, "cuStreamEndCapture", CaptureObstacle::invalid_capture, capture.result,
+                     false};
+    auto at =
+        std::upper_bound(by_end.begin(), by_end.end(), capture.time.start_ns,
+                         [](TimeNs start_ns, const Offence* one) { return start_ns < one->time.end_ns; });
+    while (at != by_end.end() && (*at)->is_launch && (*at)->call.thread == capture.thread) ++at;
+    if (at != by_end.end() && (*at)->time.start_ns < capture.time.end_ns) {
+      call = (*at)->call;
+      call.broken = capture.path;
+      call.elsewhere = call.thread != capture.thread;
+    }
+    ++counts[call];
+  }
 }
 
 void CaptureCalls::add(const CaptureRecord& step) {
   const std::uint32_t thread = step.host.thread;
+  if (step.step == CaptureStep::broken_by) return add_offence(step.host, step.api, step.result, false);
   if (step.step == CaptureStep::begin) {
     ++captures_;
     open_.try_emplace(thread).first->second.start_ns = step.host.start_ns;
     return;
   }
   const bool valid = step.step == CaptureStep::end && step.result == 0;
+  const auto open = open_.find(thread);
   if (!valid) {
     ++invalid_;
-    ++counts_[{step.host.path, "cuStreamEndCapture", CaptureObstacle::invalid_capture, step.result, false}];
+    const TimeNs start_ns = open == open_.end() ? step.host.start_ns : open->second.start_ns;
+    broken_.push_back({{start_ns, step.host.end_ns}, thread, step.host.path, step.result});
   }
-  const auto open = open_.find(thread);
   if (open == open_.end()) return;
   for (const auto& [made, count] : open->second.calls) {
     CaptureCall call = made;
@@ -104,6 +151,7 @@ void CaptureCalls::put(const HostWork& host, std::string_view api, CaptureObstac
 
 CaptureCounts CaptureCalls::counts() const {
   CaptureCounts out = counts_;
+  add_broken(out);
   for (const auto& [thread, open] : open_) {
     for (const auto& [call, count] : open.calls) out[call] += count;
   }

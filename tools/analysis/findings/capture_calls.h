@@ -4,6 +4,7 @@
 // `capture_obstacles`, and `report --section graphs --check`, read it here, so that they agree.
 //
 //   calls ─▶ CaptureCalls ─▶ counts()          calls that a thread made while it captured
+//                                              and the call, on any thread, that made a capture invalid
 //   FindingContext ───────▶ loop_calls()       calls of the iterations, and what prevents their capture
 //
 // Forbidden: waiting for the GPU, synchronous copies, allocating outside of a pool, and the legacy default
@@ -33,9 +34,10 @@ enum class CaptureObstacle : std::uint8_t {
   pageable_copy,
   allocation,  ///< outside of a pool
   free,
-  default_stream,  ///< legacy
-  error,           ///< the call failed
-  invalid_capture  ///< the capture ended without a graph
+  default_stream,   ///< legacy
+  error,            ///< the call failed
+  invalid_capture,  ///< the capture ended without a graph, and no call that broke it is in the trace
+  broke_capture     ///< on any thread
 };
 
 /// Texts for people, in a few words.
@@ -45,6 +47,9 @@ struct CaptureAdvice {
 };
 [[nodiscard]] CaptureAdvice capture_advice(CaptureObstacle obstacle) noexcept;
 
+/// CUresult of a call that failed: the name of cuda.h for 900 to 908, else the number.
+[[nodiscard]] std::string capture_error_text(std::int32_t result);
+
 /// By call, path and obstacle.
 struct CaptureCall {
   std::uint32_t path = 0;
@@ -52,11 +57,14 @@ struct CaptureCall {
   CaptureObstacle obstacle = CaptureObstacle::none;
   std::int32_t result = 0;    ///< CUresult
   bool valid_capture = true;  ///< false: the capture in which it was made ended without a graph
+  std::uint32_t thread = 0;   ///< broke_capture: on which it was made
+  std::uint32_t broken = 0;   ///< broke_capture: path of the capture's end
+  bool elsewhere = false;     ///< broke_capture: another thread captured
   auto operator<=>(const CaptureCall&) const = default;
 };
 using CaptureCounts = std::map<CaptureCall, std::uint64_t>;
 
-/// The calls of captures, by thread. Memory: paths times calls, and 16 bytes per capture.
+/// The calls of captures, by thread. Memory: paths times calls, 16 bytes per capture, 64 per failed call.
 class CaptureCalls {
  public:
   // The driver calls of host threads, each thread's in order of start.
@@ -68,7 +76,8 @@ class CaptureCalls {
   }
   void add(const LaunchRecord& launch);
   void add(const ExactRecord& exact) { add(exact.launch); }
-  /// Of captures that have ended, and of those that had not when the trace ended.
+  /// Of captures that have ended, and of those that had not when the trace ended. A capture that failed is a
+  /// `broke_capture`, or an `invalid_capture` if the call that broke it is not in the trace.
   [[nodiscard]] CaptureCounts counts() const;
 
   [[nodiscard]] std::uint64_t captures() const noexcept { return captures_; }
@@ -86,12 +95,27 @@ class CaptureCalls {
     TimeNs start_ns = 0;
     CaptureCounts calls;
   };
+  struct Broken {
+    Interval time;
+    std::uint32_t thread = 0, path = 0;
+    std::int32_t result = 0;
+  };
+  /// A call that stream capture forbids, on any thread.
+  struct Offence {
+    Interval time;
+    bool is_launch = false;  ///< has a row of its own if its thread captured
+    CaptureCall call;
+  };
+  void add_offence(const HostWork& host, std::string_view api, std::int32_t result, bool is_launch);
+  void add_broken(CaptureCounts& counts) const;
   void put(const HostWork& host, std::string_view api, CaptureObstacle obstacle, std::int32_t result = 0);
 
   std::unordered_map<std::uint32_t, Open> open_;                    // by thread
   std::unordered_map<std::uint32_t, std::vector<Interval>> ended_;  // by thread, in order of time
   std::unordered_set<std::uint32_t> graph_paths_;
   CaptureCounts counts_;
+  std::vector<Broken> broken_;
+  std::vector<Offence> offences_;
   std::uint64_t captures_ = 0, invalid_ = 0;
 };
 

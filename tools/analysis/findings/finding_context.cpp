@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
-#include "tools/analysis/model/iteration_names.h"
+#include "profiler/base/iteration_names.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/queries/occupancy.h"
 

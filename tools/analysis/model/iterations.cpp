@@ -11,7 +11,7 @@
 #include "profiler/base/duration.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/model/alike.h"
-#include "tools/analysis/model/iteration_names.h"
+#include "profiler/base/iteration_names.h"
 #include "tools/analysis/model/line_parts.h"
 #include "tools/analysis/model/no_match.h"
 #include "tools/analysis/model/path_names.h"

@@ -23,6 +23,12 @@ namespace rangefinder {
   return nullptr;
 }
 
+/// The driver function of a capture's step.
+[[nodiscard]] inline std::string_view capture_api(const CaptureRecord& step) noexcept {
+  if (step.step == CaptureStep::broken_by) return step.api;
+  return step.step == CaptureStep::begin ? "cuStreamBeginCapture" : "cuStreamEndCapture";
+}
+
 template <typename Record>
 [[nodiscard]] constexpr bool is_kernel(const Record&) noexcept {
   return std::is_same_v<Record, KernelRecord>;

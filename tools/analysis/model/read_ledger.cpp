@@ -66,11 +66,20 @@ void ReadLedger::see(const Line& line, const LinePlace& place) {
   if (const auto* const flush = std::get_if<FlushRecord>(&line)) {
     dropped_ = dropped(flush->loss);
     seen_.last_ns = flush->at_ns;
+    summary_.last_flush_ns = flush->at_ns;
   }
   if (const auto* const end = std::get_if<EndRecord>(&line)) {
     dropped_ = dropped(end->loss);
     ended_ = true;
   }
+}
+
+std::string unfinished_text(const ReadSummary& read) {
+  const std::string ended = "the program was killed or is still running; ";
+  if (read.last_flush_ns == kNoTime) return ended + "it wrote no records before that";
+  return ended + "what ended in the first " +
+         duration_text(static_cast<std::uint64_t>(std::max<TimeNs>(read.last_flush_ns, 0))) +
+         " is here, later work is missing";
 }
 
 void ReadLedger::check(const Header& header, const LinePlace& place) {

@@ -54,7 +54,11 @@ struct ReadSummary {
   /// One sentence: what is missing or unreadable, and where. "" if the trace is complete, or lacks only what
   /// a killed program does not write: the end of its last line and its `end` line.
   std::string damage;
+  TimeNs last_flush_ns = kNoTime;  ///< all lines before it are of records that were complete then
 };
+
+/// Of a trace without an end line: what its last flush was, and so what may be missing.
+[[nodiscard]] std::string unfinished_text(const ReadSummary& read);
 
 /// Whether a line is an event. Of a kind that this version does not know, it may be one.
 [[nodiscard]] bool is_event_line(const Line& line) noexcept;

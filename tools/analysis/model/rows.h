@@ -204,6 +204,7 @@ constexpr void columns_of(Archive& a, CaptureRecord& r) {
   a.value(Column::captures, r.context);
   a.value(Column::captures, r.graph);
   a.value(Column::captures, r.result);
+  a.text(Column::captures, r.api);
 }
 
 template <typename Archive>

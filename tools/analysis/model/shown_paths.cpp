@@ -7,7 +7,7 @@
 
 #include "profiler/attribution/path_totals.h"
 #include "profiler/base/path_glob.h"
-#include "tools/analysis/model/iteration_names.h"
+#include "profiler/base/iteration_names.h"
 
 namespace rangefinder {
 namespace {

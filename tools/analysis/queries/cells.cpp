@@ -59,6 +59,12 @@ Cell quantile_cell(const DurationHistogram& durations, double part) {
   return cell_if(durations.count() != 0, durations.quantile_ns(part));
 }
 
+std::string thread_title(const TraceTotals& trace, std::uint32_t thread) {
+  const auto found = trace.threads.find(thread);
+  const std::string number = std::to_string(thread);
+  return found == trace.threads.end() || found->second.empty() ? number : found->second + " (" + number + ")";
+}
+
 std::string path_title(const TraceTotals& trace, std::uint32_t path) {
   return path == 0 ? "(outside of any range)" : trace.path_text(path);
 }

@@ -49,6 +49,8 @@ class NamedValues;
 
 /// A path as reports show it; 0: "(outside of any range)".
 [[nodiscard]] std::string path_title(const TraceTotals& trace, std::uint32_t path);
+/// `loader (4711)`; without a name `4711`.
+[[nodiscard]] std::string thread_title(const TraceTotals& trace, std::uint32_t thread);
 /// `path`, or its ancestor at level `depth` if it is deeper; depth 0: no limit.
 [[nodiscard]] std::uint32_t path_at_depth(const TraceTotals& trace, std::uint32_t path, std::uint32_t depth);
 

@@ -102,6 +102,7 @@ class GraphsSection final : public Section {
 
  private:
   void add(const CaptureRecord& step) {
+    if (step.step == CaptureStep::broken_by) return;  // `--check` names these calls
     Captures& captures = captures_[step.host.path];
     if (step.result != 0) ++captures.failed;
     TimeNs& begun = begun_.try_emplace({step.context, step.stream}, kNoTime).first->second;
@@ -117,6 +118,8 @@ class GraphsSection final : public Section {
         ++captures.ends;
         if (begun != kNoTime) captures.durations.add(duration_ns(begun, step.host.end_ns));
         begun = kNoTime;
+        break;
+      case CaptureStep::broken_by:
         break;
     }
   }

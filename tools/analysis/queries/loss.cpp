@@ -61,7 +61,7 @@ Table reading(const TraceTotals& trace) {
   table.add({"end line", number_cell(std::uint64_t{trace.end ? 1U : 0U}),
              trace.end ? text_cell("recording ended by " + trace.end->reason)
              : trace.read.incomplete.empty()
-                 ? Cell("killed, or still running: at most the last second is missing")
+                 ? text_cell(unfinished_text(trace.read))
                  : text_cell(trace.read.incomplete)});
   return table;
 }

@@ -4,11 +4,14 @@
 //
 //   metrics          a row per module, as in `--section modules`
 //   metrics_kernels  a row per kernel, most GPU time first
+//   metric_sets      a row per set of the recording, with the launches that it measured
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_set>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/queries/measured_kernels.h"
@@ -25,17 +28,62 @@ constexpr const char* kNotMeasured =
 class MetricsSection final : public Section {
  public:
   void add(const SelectedRows& rows) override {
-    rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) { measured_.add(set); });
-    rows.exact([this](const ExactRecord& exact, bool) { measured_.add(exact); });
+    rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) {
+      measured_.add(set);
+      names_.emplace(set.id, set.name);
+      if (std::find(order_.begin(), order_.end(), set.name) == order_.end()) order_.push_back(set.name);
+    });
+    rows.exact([this](const ExactRecord& exact, bool) {
+      measured_.add(exact);
+      if (exact.measured && exact.metric_set != 0) ++launches_[exact.metric_set];
+    });
   }
 
   std::vector<Table> tables(const SectionInput& input) override {
     std::vector<Table> out{module_rows_of(input), kernel_rows_of(input)};
-    if (out.front().rows.empty() && out.back().rows.empty()) out.front().empty = kNotMeasured;
+    Table sets = set_rows();
+    const bool nothing = out.front().rows.empty() && out.back().rows.empty();
+    if (nothing) out.front().empty = order_.empty() ? kNotMeasured : set_text(sets);
+    if (!nothing) out.front().remarks += set_text(sets);
+    out.push_back(std::move(sets));
     return out;
   }
 
  private:
+  Table set_rows() const {
+    std::map<std::string_view, std::uint64_t> launches;  // of all GPUs
+    for (const auto& [id, count] : launches_) {
+      if (const auto name = names_.find(id); name != names_.end()) launches[name->second] += count;
+    }
+    Table table;
+    table.name = "metric_sets";
+    table.in = kForPrograms;
+    table.columns = {{"set", "set", Unit::text}, {"launches", "launches", Unit::count}};
+    for (const std::string& name : order_) table.add({text_cell(name), number_cell(launches[name])});
+    return table;
+  }
+
+  /// Which sets measured nothing, and why; empty: none.
+  static std::string set_text(const Table& sets) {
+    std::vector<std::string> missing;
+    std::uint64_t measured = 0;
+    for (const auto& row : sets.rows) {
+      const auto launches = std::get<std::uint64_t>(row.back().value);
+      measured += launches;
+      if (launches == 0) missing.push_back(cell_text(row.front(), Unit::text, true));
+    }
+    if (missing.empty()) return {};
+    constexpr std::size_t kNamed = 3;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(missing.size(), kNamed); ++i)
+      names += (i == 0 ? "" : ", ") + missing[i];
+    if (missing.size() > kNamed) names += ", …";
+    const std::size_t of = sets.rows.size();
+    return count_text(missing.size()) + " of " + count_text(of) + " metric sets measured nothing here (" +
+           names + "): each takes two iterations, so all take " + count_text(2 * of) + "; " +
+           counted_text(measured, "launch was", "launches were") + " measured.\n";
+  }
+
   static Table empty_table(const char* name, const char* first, const char* title) {
     Table table;
     table.name = name;
@@ -107,6 +155,9 @@ class MetricsSection final : public Section {
   }
 
   MeasuredKernels measured_;
+  std::map<std::uint32_t, std::string> names_;       // of sets, by id
+  std::map<std::uint32_t, std::uint64_t> launches_;  // by set
+  std::vector<std::string> order_;                   // names, each once
 };
 
 }  // namespace

@@ -16,31 +16,21 @@
 #include <set>
 #include <tuple>
 
+#include "profiler/base/iteration_names.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/findings/findings.h"
-#include "tools/analysis/model/iteration_names.h"
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/report/section_kinds.h"
 
 namespace rangefinder {
 namespace {
 
-/// Names of cuda.h for 900 to 908.
-std::string result_text(std::int32_t result) {
-  constexpr std::array<std::string_view, 9> kNames{"UNSUPPORTED", "INVALIDATED",    "MERGE",
-                                                   "UNMATCHED",   "UNJOINED",       "ISOLATION",
-                                                   "IMPLICIT",    "CAPTURED_EVENT", "WRONG_THREAD"};
-  constexpr std::int32_t kFirst = 900;
-  const bool named = result >= kFirst && result < kFirst + static_cast<std::int32_t>(kNames.size());
-  if (!named) return "CUDA error " + std::to_string(result);
-  return "STREAM_CAPTURE_" + std::string(kNames[static_cast<std::size_t>(result - kFirst)]) + " (" +
-         std::to_string(result) + ")";
-}
-
 /// For errors that have one cause.
 std::optional<std::string_view> error_advice(const CaptureCall& call) {
+  if (call.obstacle == CaptureObstacle::broke_capture && call.elsewhere)
+    return "the call after the capture, or cudaStreamCaptureModeThreadLocal";
   if (call.obstacle != CaptureObstacle::error) return std::nullopt;
   constexpr std::int32_t kUnjoined = 904, kIsolation = 905, kImplicit = 906;
   if (call.result == kImplicit) return capture_advice(CaptureObstacle::default_stream).instead;
@@ -79,7 +69,7 @@ std::vector<std::string> not_judged(const FindingContext& context, std::uint64_t
   if (facts.log.full()) out.push_back("calls after the first " + count_text(CallLog::kMax) + " of a kind");
   out.emplace_back(
       "what is never recorded: cudaStreamQuery, cudaEventQuery, host functions, loading of modules, and "
-      "calls that fail unless they launch work");
+      "calls that fail unless they launch work or break a capture");
   return out;
 }
 
@@ -149,7 +139,7 @@ class CaptureCheckSection final : public Section {
   struct VerdictRow {
     bool passes = false, in_iteration = false;
     bool of_stream = false;  ///< fails for its stream alone: such rows hide the others
-    std::string module, api, why, instead;
+    std::string module, api, thread, why, instead;
     auto operator<=>(const VerdictRow&) const = default;
   };
 
@@ -157,7 +147,8 @@ class CaptureCheckSection final : public Section {
     const CaptureObstacle obstacle = row.call.obstacle;
     if (obstacle == CaptureObstacle::none) return true;
     return row.capturing && obstacle != CaptureObstacle::error &&
-           obstacle != CaptureObstacle::invalid_capture && row.call.valid_capture && !strict;
+           obstacle != CaptureObstacle::invalid_capture && obstacle != CaptureObstacle::broke_capture &&
+           row.call.valid_capture && !strict;
   }
 
   static VerdictRow key_of(const CheckResult::CountedCall& row, const SectionInput& input) {
@@ -171,8 +162,13 @@ class CaptureCheckSection final : public Section {
         numbers_folded(path_title(input.trace, path_at_depth(input.trace, call.path, input.view.depth)));
     key.api = call.api;
     key.why = advice.why;
-    if (call.obstacle == CaptureObstacle::error || call.obstacle == CaptureObstacle::invalid_capture) {
-      key.why += (key.why.empty() ? "" : ": ") + result_text(call.result);
+    if (call.obstacle == CaptureObstacle::broke_capture) {
+      key.thread = thread_title(input.trace, call.thread);
+      key.why += " in " + path_title(input.trace, call.broken) + ", on thread " + key.thread;
+    }
+    if (call.obstacle == CaptureObstacle::error || call.obstacle == CaptureObstacle::invalid_capture ||
+        call.obstacle == CaptureObstacle::broke_capture) {
+      key.why += (key.why.empty() ? "" : ": ") + capture_error_text(call.result);
     }
     if (key.passes && call.obstacle != CaptureObstacle::none) {
       key.why = "allowed by its mode";
@@ -214,8 +210,8 @@ class CaptureCheckSection final : public Section {
           key.in_iteration
               ? Cell(CellValue(std::string("in an iteration, outside of a capture")), "in an iteration")
               : text_cell("while capturing");
-      table_.add({text_cell(key.module), text_cell(key.api), number_cell(count), each, when,
-                  text_cell(key.passes ? "pass" : "fail"), some_text(key.why), some_text(key.instead)});
+      table_.add({text_cell(key.module), text_cell(key.api), some_text(key.thread), number_cell(count), each,
+                  when, text_cell(key.passes ? "pass" : "fail"), some_text(key.why), some_text(key.instead)});
     }
     for (const Finding& finding : rules_->findings(input)) {
       if (calls != 0 && finding.id == "launch_bound")
@@ -252,6 +248,7 @@ class CaptureCheckSection final : public Section {
     table.name = "capture_check";
     table.columns = {{"module", "module"},
                      {"api", "call"},
+                     {"thread", "thread", Unit::text, 80},
                      {"count", "count", Unit::count},
                      {"per_iteration", "per iteration", Unit::number, 70},
                      {"when", "when", Unit::text, 60},

@@ -91,9 +91,7 @@ void report_ending(const ReadSummary& read, const TraceFacts& facts, bool strict
     out.missing_lines = read.missing_lines;
   }
   if (facts.whole && !facts.is_final && (strict || read.incomplete.empty())) {
-    report("no-end", facts.folder,
-           "no end line: the program was killed or is still running; at most the last second is missing",
-           strict);
+    report("no-end", facts.folder, "no end line: " + unfinished_text(read), strict);
   }
 }
 

@@ -220,6 +220,23 @@ TEST_CASE("calls that break a capture are named") {
   check_evidence(unsafe, {{"failed", 1}, {"apis", "cuMemAlloc x 1, cuStreamSynchronize x 1"}});
 }
 
+TEST_CASE("the call on another thread that broke a capture is the finding, with its range and thread") {
+  MadeTrace trace;
+  trace.add_path("model");
+  trace.add_path("logger");
+  trace.put(capture(CaptureStep::begin, 100 * kUs));
+  trace.put(CaptureRecord{
+      {110 * kUs, 111 * kUs, 4712, 2, 0}, CaptureStep::broken_by, 0, 1, 0, 900, "cuEventQuery"});
+  trace.put(capture(CaptureStep::invalidate, 140 * kUs, 901));
+
+  const Finding broke = required(trace.found(), "unsafe_during_capture");
+
+  CHECK(broke.where == "logger");
+  CHECK(broke.severity == Severity::serious);
+  CHECK(broke.effect == "broke 1 stream capture of model");
+  check_evidence(broke, {{"failed", 1}, {"call", "cuEventQuery"}, {"thread", "4712"}});
+}
+
 TEST_CASE("calls before and after a capture are safe") {
   MadeTrace trace;
   trace.add_path("capture");

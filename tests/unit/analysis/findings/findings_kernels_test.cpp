@@ -5,7 +5,7 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 #include "tools/analysis/findings/finding_context.h"
-#include "tools/analysis/model/iteration_names.h"
+#include "profiler/base/iteration_names.h"
 #include "tools/analysis/queries/kernel_kinds.h"
 
 namespace rangefinder {

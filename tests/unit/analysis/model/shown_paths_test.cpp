@@ -7,7 +7,7 @@
 #include "tests/unit/analysis/model/read_once.h"
 #include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tools/analysis/diff/iteration_series.h"
-#include "tools/analysis/model/iteration_names.h"
+#include "profiler/base/iteration_names.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace.h"
 #include "tools/analysis/model/trace_totals.h"

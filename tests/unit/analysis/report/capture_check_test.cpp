@@ -44,6 +44,54 @@ SectionRun captured(std::int32_t result, Body body, bool strict = false) {
   return checked(trace.folder.path(), check_view(strict));
 }
 
+constexpr std::uint32_t kOther = 4712;
+
+/// A call of another thread, in the path `logger`, that stream capture forbids.
+CaptureRecord forbidden(TimeNs at, const char* api = "cuCtxSynchronize", std::uint32_t thread = kOther) {
+  return {{at, at + kUs, thread, 2, 0}, CaptureStep::broken_by, 0, 1, 0, 900, api};
+}
+
+/// A capture in `model` from 100 to 140 us that fails, or not, beside `calls` of other threads.
+SectionRun beside(std::vector<CaptureRecord> calls, std::int32_t result) {
+  MadeTrace trace;
+  trace.add_path("model");
+  trace.add_path("logger");
+  trace.put(step_of(CaptureStep::begin, 100 * kUs));
+  for (const CaptureRecord& call : calls) trace.put(call);
+  trace.put(step_of(result == 0 ? CaptureStep::end : CaptureStep::invalidate, 140 * kUs, result));
+  trace.write();
+  return checked(trace.folder.path());
+}
+
+TEST_CASE("the call on another thread that broke a capture is named, not the end of the capture") {
+  const auto run = beside({forbidden(110 * kUs), forbidden(120 * kUs, "cuEventQuery")}, kInvalidated);
+
+  CHECK(run.table("capture_check").title.starts_with("FAIL"));
+  CHECK(run.table("capture_check").rows.size() == 1);
+  run.check("capture_check", 0U,
+            {{"module", "logger"},
+             {"api", "cuCtxSynchronize"},
+             {"thread", "4712"},
+             {"verdict", "fail"},
+             {"why", "broke the capture in model, on thread 4712: STREAM_CAPTURE_UNSUPPORTED (900)"},
+             {"instead", "the call after the capture, or cudaStreamCaptureModeThreadLocal"}});
+}
+
+TEST_CASE("forbidden calls before, after and beside a valid capture leave it clean") {
+  CHECK(beside({forbidden(110 * kUs)}, 0).table("capture_check").title.starts_with("PASS"));
+  const auto run = beside({forbidden(90 * kUs), forbidden(150 * kUs)}, kInvalidated);
+  CHECK(run.table("capture_check").rows.size() == 1);
+  run.check("capture_check", 0U, {{"module", "model"}, {"api", "cuStreamEndCapture"}, {"verdict", "fail"}});
+}
+
+TEST_CASE("a forbidden call on the capturing thread is named with what to do there") {
+  const auto run = beside({forbidden(110 * kUs, "cuModuleLoadData", MadeTrace::kThread)}, kInvalidated);
+
+  CHECK(run.table("capture_check").rows.size() == 1);
+  run.check("capture_check", 0U,
+            {{"api", "cuModuleLoadData"}, {"instead", "the call before or after the capture"}});
+}
+
 /// Five iterations of path 1; `body` makes the calls of each.
 template <typename Body>
 SectionRun iterated(Body body) {

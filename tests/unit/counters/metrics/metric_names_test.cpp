@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/counters/metrics/metric_names.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -8,6 +10,8 @@
 #include "profiler/counters/metrics/metric_plan.h"
 #include "profiler/counters/metrics/metric_sets.h"
 #include "profiler/metrics/named_metrics.h"
+#include "profiler/options/option_table.h"
+#include "profiler/options/options.h"
 #include "tests/catch.h"
 #include "tests/unit/counters/counters_loaded.h"
 
@@ -33,6 +37,14 @@ constexpr Mistyped kMistyped[] = {
 };
 
 }  // namespace
+
+TEST_CASE("the help of --metrics names all sets") {
+  const auto row = std::find_if(std::begin(kOptions), std::end(kOptions), [](const OptionRow& option) {
+    return std::string_view(option.variable) == "RANGEFINDER_METRICS";
+  });
+  REQUIRE(row != std::end(kOptions));
+  CHECK(help_text(*row).find("(" + metric_set_names() + ")") != std::string::npos);
+}
 
 TEST_CASE("the base of a metric ends at its suffix, even if the base has dots") {
   CHECK(base_of("dram__bytes_read.sum") == "dram__bytes_read");

@@ -7,6 +7,7 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/finding_context.h"
+#include "tools/analysis/queries/cells.h"
 
 namespace rangefinder {
 namespace {
@@ -15,12 +16,17 @@ struct Unsafe {
   std::map<std::string, std::uint64_t> apis;
   std::uint64_t calls = 0;
   std::uint32_t where = 0;  ///< path of the call that was made most often; of the failed capture
+  CaptureCounts broke;      ///< calls, on any thread, that made a capture invalid
 };
 Unsafe unsafe_calls(const CaptureCalls& captures) {
   Unsafe out;
   std::uint64_t most = 0;
   for (const auto& [call, count] : captures.counts()) {
     if (call.obstacle == CaptureObstacle::none) continue;
+    if (call.obstacle == CaptureObstacle::broke_capture) {
+      out.broke.emplace(call, count);
+      continue;
+    }
     const bool is_capture = call.obstacle == CaptureObstacle::invalid_capture;
     if (!is_capture) {
       out.apis[call.api] += count;
@@ -33,9 +39,38 @@ Unsafe unsafe_calls(const CaptureCalls& captures) {
   return out;
 }
 
+/// One finding for each module, thread and call: one fix.
+void report_broken(const FindingContext& context, const Unsafe& unsafe, std::vector<Finding>& out) {
+  const TraceTotals& trace = context.input.trace;
+  for (const auto& [call, count] : unsafe.broke) {
+    const std::string thread = thread_title(trace, call.thread), victim = context.module_text(call.broken);
+    Finding finding{"unsafe_during_capture", context.module_text(call.path)};
+    finding.effect = (finding.where.empty() ? call.api + " broke" : "broke") + std::string(" ") +
+                     counted_text(count, "stream capture", "stream captures") +
+                     (victim.empty() ? "" : " of " + victim);
+    finding.why = call.api + " on thread " + thread + " returned " + capture_error_text(call.result) +
+                  " while " + (call.elsewhere ? "another thread" : "the thread") +
+                  " captured; the capture then ended without a graph.";
+    finding.severity = Severity::serious;
+    finding.evidence = {evidence_count("captures", "captures", context.facts.captures.captures()),
+                        evidence_count("failed", "captures that it broke", count),
+                        evidence_text("call", "call:", call.api),
+                        evidence_text("thread", "thread:", thread),
+                        evidence_text("result", "result:", capture_error_text(call.result)),
+                        evidence_text("captured", "captured in:", path_title(trace, call.broken))};
+    finding.next_step =
+        call.elsewhere ? "make this call after the capture, or capture with "
+                         "cudaStreamCaptureModeThreadLocal (PyTorch: capture_error_mode=\"thread_local\")"
+                       : "make this call before or after the capture";
+    out.push_back(std::move(finding));
+  }
+}
+
 void report_captures(const FindingContext& context, const Unsafe& unsafe, std::vector<Finding>& out) {
   const CaptureCalls& captures = context.facts.captures;
-  const std::uint64_t broken = captures.invalid();
+  std::uint64_t broken = captures.invalid();
+  for (const auto& [call, count] : unsafe.broke) broken -= count;
+  if (broken == 0 && !unsafe.broke.empty()) return;
   Finding finding{"unsafe_during_capture", context.module_text(unsafe.where)};
   finding.effect = broken != 0
                        ? finding.where.empty() ? "A stream capture failed" : "failed to capture a stream"
@@ -65,6 +100,7 @@ void report_captures(const FindingContext& context, const Unsafe& unsafe, std::v
 void find_unsafe_during_capture(const FindingContext& context, std::vector<Finding>& out) {
   const Unsafe unsafe = unsafe_calls(context.facts.captures);
   const bool broken = context.facts.captures.invalid() != 0;
+  if (!context.outside) report_broken(context, unsafe, out);
   if (context.outside ? unsafe.calls != 0 && !broken : broken) report_captures(context, unsafe, out);
 }
 

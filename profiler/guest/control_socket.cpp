@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/control/control_socket.h"
+#include "profiler/guest/control_socket.h"
 
 #include <dirent.h>
 #include <sys/socket.h>

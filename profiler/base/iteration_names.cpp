@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/analysis/model/iteration_names.h"
+#include "profiler/base/iteration_names.h"
 
 #include <algorithm>
 #include <array>
