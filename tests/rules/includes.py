@@ -64,7 +64,7 @@ ALLOWED = {
                            "tools/analysis/queries tools/analysis/findings",
     "tools/analysis/validate": "schema profiler/attribution tools/analysis/table tools/analysis/model "
                                "tools/analysis/queries tools/analysis/findings tools/analysis/report",
-    "tools/attach": "profiler/control tools/analysis/model",
+    "tools/attach": "profiler/guest tools/analysis/model",
     "tools/export": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
                     "tools/analysis/sampling tools/analysis/queries",
     "tools/page": "schema profiler/attribution profiler/metrics tools/analysis/table tools/analysis/model "
@@ -73,7 +73,7 @@ ALLOWED = {
                    "tools/analysis/findings tools/analysis/report tools/attach tools/export tools/page",
     "tools/replay": "schema profiler/cupti profiler/drain tools/command_line",
     "tools/rangefinder": "profiler/base profiler/options profiler/cupti profiler/attribution profiler/output "
-                         "profiler/metrics profiler/counters/metrics profiler/control tools/command_line "
+                         "profiler/guest profiler/metrics profiler/counters/metrics tools/command_line "
                          "tools/analysis/table tools/analysis/model tools/analysis/queries tools/analysis/findings "
                          "tools/analysis/report tools/analysis/ranks tools/analysis/diff tools/analysis/validate "
                          "tools/attach tools/export tools/page tools/serve",

@@ -9,10 +9,10 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/base/iteration_names.h"
 #include "profiler/base/number_text.h"
 #include "profiler/metrics/named_metrics.h"
 #include "tools/analysis/diff/trace_diff.h"
-#include "profiler/base/iteration_names.h"
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/table/table_render.h"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "profiler/base/number_text.h"
 #include "profiler/base/iteration_names.h"
+#include "profiler/base/number_text.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/queries/occupancy.h"
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/base/iteration_names.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/finding_context.h"
-#include "profiler/base/iteration_names.h"
 #include "tools/analysis/queries/duration_histogram.h"
 #include "tools/analysis/queries/module_table.h"
 

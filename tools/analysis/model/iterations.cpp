@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "profiler/base/duration.h"
+#include "profiler/base/iteration_names.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/model/alike.h"
-#include "profiler/base/iteration_names.h"
 #include "tools/analysis/model/line_parts.h"
 #include "tools/analysis/model/no_match.h"
 #include "tools/analysis/model/path_names.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "profiler/attribution/path_totals.h"
-#include "profiler/base/path_glob.h"
 #include "profiler/base/iteration_names.h"
+#include "profiler/base/path_glob.h"
 
 namespace rangefinder {
 namespace {

@@ -59,10 +59,9 @@ Table reading(const TraceTotals& trace) {
   table.add({"torn, at the end of a file", number_cell(std::uint64_t{trace.read.torn ? 1U : 0U}),
              trace.read.torn ? text_cell(torn + ":" + std::to_string(trace.read.torn_line)) : Cell()});
   table.add({"end line", number_cell(std::uint64_t{trace.end ? 1U : 0U}),
-             trace.end ? text_cell("recording ended by " + trace.end->reason)
-             : trace.read.incomplete.empty()
-                 ? text_cell(unfinished_text(trace.read))
-                 : text_cell(trace.read.incomplete)});
+             trace.end                       ? text_cell("recording ended by " + trace.end->reason)
+             : trace.read.incomplete.empty() ? text_cell(unfinished_text(trace.read))
+                                             : text_cell(trace.read.incomplete)});
   return table;
 }
 

@@ -2,10 +2,10 @@
 //
 // Rules about kernels, their launches and their order. The traces are synthetic; the kernel names are those
 // of PyTorch, cuBLAS and this repository.
+#include "profiler/base/iteration_names.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 #include "tools/analysis/findings/finding_context.h"
-#include "profiler/base/iteration_names.h"
 #include "tools/analysis/queries/kernel_kinds.h"
 
 namespace rangefinder {

@@ -7,11 +7,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "profiler/base/iteration_names.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/findings/findings_trace.h"
 #include "tests/unit/analysis/queries/section_run.h"
 #include "tools/analysis/findings/finding_context.h"
-#include "profiler/base/iteration_names.h"
 
 namespace rangefinder {
 namespace {

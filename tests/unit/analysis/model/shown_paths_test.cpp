@@ -3,11 +3,11 @@
 // Paths as reports show them: iterations folded, dotted names as levels.
 #include "tools/analysis/model/shown_paths.h"
 
+#include "profiler/base/iteration_names.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/read_once.h"
 #include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tools/analysis/diff/iteration_series.h"
-#include "profiler/base/iteration_names.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace.h"
 #include "tools/analysis/model/trace_totals.h"
