@@ -27,12 +27,14 @@ NAMES = ("report", "diff", "doctor", "validation", "serve")
 # Described keys that none of the outputs has: what the recorded programs and GPUs did not do.
 NOT_IN_RECORDINGS = {
     "report": {
+        "capture_check": ["thread"],
         "coverage": ["around"], "idle": ["gpu"], "opening": ["sampled_share"], "samples": ["estimated"],
         "iteration": ["gap_ns"], "iteration_statistic": ["gap_ns"], "monitor": ["gpu_share_error"],
         "process": ["counters_reason"], "total": ["unselected_backward_gpu_ns"],
         "layer": ["bytes_error_pct", "bytes_estimated", "bytes_partial"], "totals": ["l2_error_bytes", "sampled_share"],
         "evidence": [
-            "allocs_per_repetition", "call_ns", "calls", "consumer_stream", "copies_per_repetition", "declared_bytes",
+            "allocs_per_repetition", "broken_by", "broken_on", "broken_result", "call_ns", "calls", "captured",
+            "consumer_stream", "copies_per_repetition", "declared_bytes",
             "dram_amplification", "exposed_ns", "frees_per_repetition", "host_ns", "idle_lanes", "issue_active",
             "l2_bytes_per_s", "l2_peak_share", "limiter", "local_traffic_bytes", "longest_exposed_ns", "mean_bytes",
             "mean_exposed_ns", "null_stream_kernels", "occupancy", "one_by_one_ns", "pool_calls", "producer_stream",

@@ -355,7 +355,7 @@ class CutTraces(CommandLine):
         code, text = self.validated(folder)
         self.assertEqual(code, 1, text)
         self.assertRegex(text.splitlines()[-1], "incomplete: [0-9,]+ problem")
-        self.assertNotIn("no end line", text)
+        self.assertNotIn("later work is missing", text)
         (trace,) = json.loads(self.validated(folder, "--json")[1])["traces"]
         self.assertEqual((trace["valid"], trace["incomplete"]), (False, True))
         problems = [problem["text"] for problem in trace["problems"] if problem["kind"] == "incomplete"]

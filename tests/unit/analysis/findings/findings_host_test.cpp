@@ -234,7 +234,7 @@ TEST_CASE("the call on another thread that broke a capture is the finding, with 
   CHECK(broke.where == "logger");
   CHECK(broke.severity == Severity::serious);
   CHECK(broke.effect == "broke 1 stream capture of model");
-  check_evidence(broke, {{"failed", 1}, {"call", "cuEventQuery"}, {"thread", "4712"}});
+  check_evidence(broke, {{"failed", 1}, {"broken_by", "cuEventQuery"}, {"broken_on", "4712"}});
 }
 
 TEST_CASE("calls before and after a capture are safe") {

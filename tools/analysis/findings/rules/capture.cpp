@@ -54,9 +54,9 @@ void report_broken(const FindingContext& context, const Unsafe& unsafe, std::vec
     finding.severity = Severity::serious;
     finding.evidence = {evidence_count("captures", "captures", context.facts.captures.captures()),
                         evidence_count("failed", "captures that it broke", count),
-                        evidence_text("call", "call:", call.api),
-                        evidence_text("thread", "thread:", thread),
-                        evidence_text("result", "result:", capture_error_text(call.result)),
+                        evidence_text("broken_by", "call:", call.api),
+                        evidence_text("broken_on", "thread:", thread),
+                        evidence_text("broken_result", "result:", capture_error_text(call.result)),
                         evidence_text("captured", "captured in:", path_title(trace, call.broken))};
     finding.next_step =
         call.elsewhere ? "make this call after the capture, or capture with "
