@@ -25,6 +25,8 @@ constexpr const char* kNotMeasured =
     "No metric was measured in this selection. Record with --counters exact --metrics all, or the sets that "
     "`rangefinder metrics` lists.";
 
+constexpr const char* kNoKernel = "No kernel of this selection has a metric.";
+
 class MetricsSection final : public Section {
  public:
   void add(const SelectedRows& rows) override {
@@ -43,8 +45,10 @@ class MetricsSection final : public Section {
     std::vector<Table> out{module_rows_of(input), kernel_rows_of(input)};
     Table sets = set_rows();
     const bool nothing = out.front().rows.empty() && out.back().rows.empty();
-    if (nothing) out.front().empty = order_.empty() ? kNotMeasured : set_text(sets);
-    if (!nothing) out.front().remarks += set_text(sets);
+    const std::string missing = set_text(sets);
+    if (nothing && order_.empty()) out.front().empty = kNotMeasured;
+    if (nothing && !order_.empty()) out.front().empty = kNoKernel + (missing.empty() ? "" : " " + missing);
+    if (!nothing && !missing.empty()) out.front().remarks += missing + "\n";
     out.push_back(std::move(sets));
     return out;
   }
@@ -81,7 +85,7 @@ class MetricsSection final : public Section {
     const std::size_t of = sets.rows.size();
     return count_text(missing.size()) + " of " + count_text(of) + " metric sets measured nothing here (" +
            names + "): each takes two iterations, so all take " + count_text(2 * of) + "; " +
-           counted_text(measured, "launch was", "launches were") + " measured.\n";
+           counted_text(measured, "launch was", "launches were") + " measured.";
   }
 
   static Table empty_table(const char* name, const char* first, const char* title) {
