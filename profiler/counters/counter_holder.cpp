@@ -43,7 +43,7 @@ std::string ask(const std::string& path, Clock::time_point until) {
 
 }  // namespace
 
-std::string counter_holder_text(std::string_view status) {
+std::string counter_holder_text(std::string_view status) try {
   const auto json = nlohmann::json::parse(status, nullptr, false);
   if (!json.is_object() || json.value("state", "") != "recording") return {};
   const std::string counters = json.value("counters", "off");
@@ -53,6 +53,8 @@ std::string counter_holder_text(std::string_view status) {
   return "process " + pid + " (" + (executable.empty() ? "" : executable + ", ") +
          "Rangefinder) reads GPU counters, --counters " + counters + ": `rangefinder attach " + pid +
          " --stop` ends its window";
+} catch (const nlohmann::json::exception&) {
+  return {};  // a value of another type: no answer of ours
 }
 
 std::string counter_holder(const std::vector<std::string>& folders, pid_t self) {

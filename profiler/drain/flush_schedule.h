@@ -21,27 +21,27 @@ namespace rangefinder {
 /// An interval that doubles each time, up to `usual_ns`, once work has begun.
 class GrowingInterval {
  public:
-  explicit GrowingInterval(std::int64_t usual_ns) noexcept : usual_ns_(usual_ns), now_ns_(usual_ns) {}
+  explicit GrowingInterval(std::int64_t usual_ns) noexcept : usual_ns_(usual_ns), interval_ns_(usual_ns) {}
 
   void begin(std::int64_t now_ns) noexcept { last_ns_ = now_ns; }
   /// Only the first call counts.
   void begin_work(std::int64_t now_ns) noexcept {
     if (has_work_) return;
     has_work_ = true;
-    now_ns_ = std::min(kFirstNs, usual_ns_);
+    interval_ns_ = std::min(kFirstNs, usual_ns_);
     last_ns_ = now_ns;
   }
-  [[nodiscard]] bool is_due(std::int64_t now_ns) const noexcept { return now_ns - last_ns_ >= now_ns_; }
+  [[nodiscard]] bool is_due(std::int64_t now_ns) const noexcept { return now_ns - last_ns_ >= interval_ns_; }
   void restart(std::int64_t now_ns) noexcept {
     last_ns_ = now_ns;
-    now_ns_ = std::min(2 * now_ns_, usual_ns_);
+    interval_ns_ = std::min(2 * interval_ns_, usual_ns_);
   }
   [[nodiscard]] std::int64_t last_ns() const noexcept { return last_ns_; }
 
  private:
   static constexpr std::int64_t kFirstNs = 20'000'000;
 
-  std::int64_t usual_ns_, now_ns_, last_ns_ = 0;
+  std::int64_t usual_ns_, interval_ns_, last_ns_ = 0;
   bool has_work_ = false;
 };
 

@@ -34,8 +34,8 @@ class NameTable {
   static constexpr std::size_t kMaxTextBytes = std::size_t{32} << 20;
   static constexpr std::size_t kMaxNameBytes = 16'384;
   static constexpr std::size_t kLongTextBytes = kMaxNameBytes + kHashDigits + 1;  ///< a TextBuffer to be cut
-  static constexpr std::size_t kMaxReadBytes = std::size_t{1}
-                                               << 20;  ///< texts that differ only later are one
+  /// Texts that differ only later are one.
+  static constexpr std::size_t kMaxReadBytes = std::size_t{1} << 20;
 
   explicit NameTable(LossLedger& loss);
   ~NameTable();

@@ -98,7 +98,8 @@ void LaunchCallbacks::on_exit(const CUpti_CallbackData& call, const DriverApi& a
       emit(use, call, api, index);  // the other classes are not in the trace
     calls_in_progress_.end(use.state());
   }
-  if (waits_until_ns_.load(std::memory_order_relaxed) != 0) slow_path([&] { report_wait(api); });
+  const bool may_wait = api.kind == ApiClass::sync || api.kind == ApiClass::memcpy;
+  if (may_wait && waits_until_ns_.load(std::memory_order_relaxed) != 0) slow_path([&] { report_wait(api); });
 }
 
 Event LaunchCallbacks::event_of(const ThreadState* state, const CUpti_CallbackData& call,
@@ -134,8 +135,7 @@ void LaunchCallbacks::report_wait(const DriverApi& api) noexcept {
     waits_until_ns_.store(0, std::memory_order_relaxed);
     return;
   }
-  const bool copies = api.kind == ApiClass::memcpy && api.name.find("Async") == std::string_view::npos;
-  if (api.kind == ApiClass::sync || copies) hooks_.synchronised(hooks_.user);
+  if (api.name.find("Async") == std::string_view::npos) hooks_.synchronised(hooks_.user);
 }
 
 std::uint32_t LaunchCallbacks::kernel_name(ThreadState& state,

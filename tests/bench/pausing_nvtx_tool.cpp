@@ -10,9 +10,11 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "profiler/nvtx/nvtx_headers.h"
+#include "tests/nvtx_tool.h"
 
 namespace {
+
+using test::set;
 
 using Clock = std::chrono::steady_clock;
 
@@ -25,21 +27,14 @@ int wait_a_little() {
   return 0;
 }
 
-template <typename Function>
-void set(NvtxFunctionTable table, unsigned id, Function* function) {
-  *table[id] = reinterpret_cast<NvtxFunctionPointer>(function);
-}
-
 }  // namespace
 
 extern "C" {
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get);
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
-  const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get(NVTX_ETID_CALLBACKS));
-  NvtxFunctionTable table = nullptr;
-  unsigned size = 0;
-  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) == 0) return 0;
+  NvtxFunctionTable const table = test::nvtx_table(get, NVTX_CB_MODULE_CORE);
+  if (table == nullptr) return 0;
   set(
       table, NVTX_CBID_CORE_RangePushA, +[](const char*) { return wait_a_little(); });
   set(

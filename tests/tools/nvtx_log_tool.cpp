@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "profiler/nvtx/nvtx_headers.h"
+#include "tests/nvtx_tool.h"
 
 namespace {
+
+using test::set;
 
 thread_local int g_level = 0;
 
@@ -58,27 +60,21 @@ void name_category(nvtxDomainHandle_t domain, std::uint32_t category, const char
   std::fprintf(log_file(), "category %s %u %s\n", domain_name(domain), category, name);
 }
 
-template <typename Function>
-void set(NvtxFunctionTable table, unsigned id, Function* function) {
-  *table[id] = reinterpret_cast<NvtxFunctionPointer>(function);
-}
-
 }  // namespace
 
 extern "C" {
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get);
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
-  const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get(NVTX_ETID_CALLBACKS));
-  NvtxFunctionTable table = nullptr;
-  unsigned size = 0;
-  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0) return 0;
+  NvtxFunctionTable table = test::nvtx_table(get, NVTX_CB_MODULE_CORE2);
+  if (table == nullptr) return 0;
   set(table, NVTX_CBID_CORE2_DomainRangePushEx, push);
   set(table, NVTX_CBID_CORE2_DomainRangePop, pop);
   set(table, NVTX_CBID_CORE2_DomainRegisterStringA, register_string);
   set(table, NVTX_CBID_CORE2_DomainCreateA, create_domain);
   set(table, NVTX_CBID_CORE2_DomainNameCategoryA, name_category);
-  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) == 0) return 1;
+  table = test::nvtx_table(get, NVTX_CB_MODULE_CORE);
+  if (table == nullptr) return 1;
   set(
       table, NVTX_CBID_CORE_RangePushEx,
       +[](const nvtxEventAttributes_t* event) { return push(nullptr, event); });

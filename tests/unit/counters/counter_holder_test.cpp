@@ -31,6 +31,8 @@ TEST_CASE("only a process that records with counters holds them") {
   CHECK(counter_holder_text("").empty());
   CHECK(counter_holder_text("{\"pid\":").empty());
   CHECK(counter_holder_text("[]").empty());
+  CHECK(counter_holder_text(R"({"state":7})").empty());
+  CHECK(counter_holder_text(R"({"state":"recording","counters":"exact","pid":"x"})").empty());
 }
 
 TEST_CASE("the process that answers is named, this one is not asked, and no answer is waited for 100 ms") {

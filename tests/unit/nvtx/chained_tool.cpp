@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <string>
 
-#include "profiler/nvtx/nvtx_headers.h"
+#include "tests/nvtx_tool.h"
 
 namespace {
+
+using test::set;
 
 struct Handle {
   std::string text;
@@ -30,11 +32,6 @@ void log_call(const std::string& call) {
 std::string message_of(const nvtxEventAttributes_t* event) {
   if (event->messageType == NVTX_MESSAGE_TYPE_REGISTERED) return "@" + text_of(event->message.registered);
   return event->message.ascii;
-}
-
-template <typename Function>
-void set(NvtxFunctionTable table, unsigned id, Function* function) {
-  *table[id] = reinterpret_cast<NvtxFunctionPointer>(function);
 }
 
 void attach_core(NvtxFunctionTable table) {

@@ -32,12 +32,12 @@ class MetricsSection final : public Section {
   void add(const SelectedRows& rows) override {
     rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) {
       measured_.add(set);
-      names_.emplace(set.id, set.name);
-      if (std::find(order_.begin(), order_.end(), set.name) == order_.end()) order_.push_back(set.name);
+      sets_[set.id].name = set.name;
     });
     rows.exact([this](const ExactRecord& exact, bool) {
       measured_.add(exact);
-      if (exact.measured && exact.metric_set != 0) ++launches_[exact.metric_set];
+      const auto set = sets_.find(exact.metric_set);
+      if (exact.measured && set != sets_.end()) ++set->second.launches;
     });
   }
 
@@ -46,24 +46,29 @@ class MetricsSection final : public Section {
     Table sets = set_rows();
     const bool nothing = out.front().rows.empty() && out.back().rows.empty();
     const std::string missing = set_text(sets);
-    if (nothing && order_.empty()) out.front().empty = kNotMeasured;
-    if (nothing && !order_.empty()) out.front().empty = kNoKernel + (missing.empty() ? "" : " " + missing);
+    if (nothing && sets_.empty()) out.front().empty = kNotMeasured;
+    if (nothing && !sets_.empty()) out.front().empty = kNoKernel + (missing.empty() ? "" : " " + missing);
     if (!nothing && !missing.empty()) out.front().remarks += missing + "\n";
     out.push_back(std::move(sets));
     return out;
   }
 
  private:
+  struct Set {
+    std::string name;
+    std::uint64_t launches = 0;  ///< that it measured
+  };
   Table set_rows() const {
     std::map<std::string_view, std::uint64_t> launches;  // of all GPUs
-    for (const auto& [id, count] : launches_) {
-      if (const auto name = names_.find(id); name != names_.end()) launches[name->second] += count;
-    }
+    for (const auto& [id, set] : sets_) launches[set.name] += set.launches;
     Table table;
     table.name = "metric_sets";
     table.in = kForPrograms;
     table.columns = {{"set", "set", Unit::text}, {"launches", "launches", Unit::count}};
-    for (const std::string& name : order_) table.add({text_cell(name), number_cell(launches[name])});
+    for (const auto& [id, set] : sets_) {
+      if (const auto sum = launches.extract(set.name); !sum.empty())  // once for all GPUs
+        table.add({text_cell(set.name), number_cell(sum.mapped())});
+    }
     return table;
   }
 
@@ -159,9 +164,7 @@ class MetricsSection final : public Section {
   }
 
   MeasuredKernels measured_;
-  std::map<std::uint32_t, std::string> names_;       // of sets, by id
-  std::map<std::uint32_t, std::uint64_t> launches_;  // by set
-  std::vector<std::string> order_;                   // names, each once
+  std::map<std::uint32_t, Set> sets_;  // by id
 };
 
 }  // namespace

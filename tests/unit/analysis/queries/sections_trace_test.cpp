@@ -256,12 +256,15 @@ TEST_CASE("metrics: a kernel's sums per launch are those of its measured launche
   exact.has_bytes = false;
   exact.metric_set = 2;
   exact.values = {300, 100};
-  const SectionRun run =
-      run_over("metrics", {line_of(test::kernel_name(1, "spill(float*)")), line_of(test::config(1)),
-                           line_of(set), line_of(exact), line_of(kernel_on(7, 1, 20, 120)),
-                           line_of(kernel_on(7, 2, 130, 230)), line_of(kernel_on(7, 3, 240, 340))});
+  const SectionRun run = run_over(
+      "metrics", {line_of(test::kernel_name(1, "spill(float*)")), line_of(test::config(1)), line_of(set),
+                  line_of(MetricSetRecord{3, "stalls", {}}), line_of(MetricSetRecord{66, "memory", {}}),
+                  line_of(exact), line_of(kernel_on(7, 1, 20, 120)), line_of(kernel_on(7, 2, 130, 230)),
+                  line_of(kernel_on(7, 3, 240, 340))});
 
   run.check("metrics_kernels", 0U, {{"launches", 3}, {"local_bytes_per_launch", 400 * 32}});
+  // A set of several GPUs counts once.
+  CHECK(run.shown().find("1 of 2 metric sets measured nothing here (stalls)") != std::string::npos);
 }
 
 TEST_CASE("every section has text for an empty trace") {
