@@ -63,8 +63,9 @@ ExactContext* ExactProfiler::find_or_add(CUcontext context) noexcept {
     return nullptr;
   }
   if (late_.load()) contexts_[count]->many_streams.store(true);
-  context_count_.store(count + 1, std::memory_order_release);
+  // Before the context can be found: a thread that finds it waits for a build under way, or does not wait.
   gpus_.start_building(gpu, context);
+  context_count_.store(count + 1, std::memory_order_release);
   return contexts_[count].get();
 }
 
