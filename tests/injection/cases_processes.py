@@ -2,10 +2,14 @@
 """Runs of several processes: exec'd children, ranks."""
 
 import subprocess
+import sys
 import unittest
+from pathlib import Path
 
 from harness import DEADLINE_SECONDS, Build, InjectionCase, host_environment
 from trace import Trace
+
+FORKED = Path(__file__).parent / "programs" / "forked.py"
 
 
 class ProcessCases(InjectionCase):
@@ -30,6 +34,16 @@ class ProcessCases(InjectionCase):
         self.assertTrue(all(trace.end is not None for trace in traces))
         # The first process owns the folder itself: the parent, unless its thread waits for a CPU all that time.
         self.assertEqual(sorted(len(trace.of("kernel")) for trace in traces), [7, 20])
+
+    def test_children_of_python_that_end_without_handlers_are_complete(self):
+        for how in ("fork", "multiprocessing"):
+            with self.subTest(how=how):
+                self.run_by_command("--out", how, "--counters", "off", "--", sys.executable, FORKED, how, "2", "101")
+
+                traces = [Trace(self.place / folder) for folder in self.folders() if folder.startswith(how)]
+                self.assertEqual([len(trace.of("kernel")) for trace in traces], [101, 101])
+                for trace in traces:
+                    self.assert_balanced(trace)
 
     def test_children_can_be_left_out(self):
         self.run_by_command("--out", "one", "--children", "off", "--", Build.program("forks"), "exec",

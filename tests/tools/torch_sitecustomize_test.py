@@ -57,6 +57,28 @@ class SiteCustomize(unittest.TestCase):
             copy = file.read()
         self.check_prints("1", "import torch; print(len(torch._before_step))", next_one=copy)
 
+    def test_an_exit_without_handlers_ends_the_recording_first(self):
+        runtime = os.path.join(self.folder, "runtime")
+        os.makedirs(os.path.join(runtime, "rangefinder"))
+        # The socket of its own process, as the library has it.
+        code = ("import os, socket, threading\n"
+                f"server = socket.socket(socket.AF_UNIX); server.bind(f'{runtime}/rangefinder/{{os.getpid()}}.sock')\n"
+                "server.listen()\n"
+                "def answer():\n"
+                "    connection = server.accept()[0]\n"
+                "    print(connection.recv(100).decode(), end='', flush=True)\n"
+                "    connection.send(b'{\"ok\":true}\\n')\n"
+                "threading.Thread(target=answer).start()\n"
+                "os._exit(7)\n")
+        os.environ["XDG_RUNTIME_DIR"] = runtime
+        self.addCleanup(os.environ.pop, "XDG_RUNTIME_DIR")
+        self.assertEqual((7, '{"v":1,"command":"stop"}\n', ""), self.python(code))
+
+    def test_an_exit_of_a_process_that_records_nothing_is_as_before(self):
+        self.assertEqual((7, "", ""), self.python("import os; os._exit(7)"))
+        self.assertEqual((7, "", ""), self.python(
+            "import os\npid = os.fork()\nif pid == 0: os._exit(7)\nos._exit(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))"))
+
     def test_an_error_of_the_next_sitecustomize_is_reported_and_the_hooks_stay(self):
         code, out, err = self.python("import torch; print(len(torch._before_step))",
                                      next_one="raise ValueError('mine')\n")

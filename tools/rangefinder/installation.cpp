@@ -64,12 +64,13 @@ fs::path find_mpi_library() {
                 "  (Debian, Ubuntu: libopenmpi-dev).");
 }
 
-fs::path find_python_folder() {
+fs::path find_python_folder(bool needed) {
   const std::vector<fs::path> places = share_places("python/rangefinder/_start");
   std::error_code ignored;
   for (const fs::path& place : places) {
     if (fs::is_regular_file(place / kPythonFile, ignored)) return place;
   }
+  if (!needed) return {};
   throw Missing(std::string("--torch-modules needs ") + kPythonFile + ", which was not found. Searched:" +
                 listed(places) + "\n  Reinstall Rangefinder, or run without --torch-modules.");
 }

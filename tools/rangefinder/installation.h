@@ -33,8 +33,9 @@ inline constexpr const char* kMpiLibrary = "librangefinder_mpi.so";
 /// The library that --mpi preloads. Throws Missing: it is built only if CMake found mpi.h.
 [[nodiscard]] std::filesystem::path find_mpi_library();
 
-/// The PYTHONPATH folder for --torch-modules. Throws Missing.
-[[nodiscard]] std::filesystem::path find_python_folder();
+/// The folder of sitecustomize.py, for PYTHONPATH. Empty: it is not there. Throws Missing if `needed`, by
+/// --torch-modules.
+[[nodiscard]] std::filesystem::path find_python_folder(bool needed);
 
 /// A recorded trace that comes with Rangefinder; its folder is share/rangefinder/example/NAME.
 struct Example {

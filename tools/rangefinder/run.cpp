@@ -153,7 +153,9 @@ Environment child_environment(const Verb& verb, const RunOptions& options, const
   environment.set("RANGEFINDER_RUN_PID", std::to_string(getpid()));
   inject_library(environment, find_library());
   if (options.mpi) preload_library(environment, find_mpi_library());
-  if (options.torch_modules) add_torch_modules(environment, find_python_folder());
+  if (const auto python = find_python_folder(options.torch_modules); !python.empty())
+    add_python_folder(environment, python);
+  if (options.torch_modules) environment.set("RANGEFINDER_TORCH_MODULES", "on");
   return environment;
 }
 

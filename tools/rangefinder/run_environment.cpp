@@ -57,10 +57,9 @@ void preload_library(Environment& environment, const std::filesystem::path& libr
   environment.set("LD_PRELOAD", library.string() + (before.empty() ? "" : ":" + before));
 }
 
-void add_torch_modules(Environment& environment, const std::filesystem::path& folder) {
+void add_python_folder(Environment& environment, const std::filesystem::path& folder) {
   const std::string before = environment.get("PYTHONPATH");
   environment.set("PYTHONPATH", folder.string() + (before.empty() ? "" : ":" + before));
-  environment.set("RANGEFINDER_TORCH_MODULES", "on");
 }
 
 }  // namespace rangefinder

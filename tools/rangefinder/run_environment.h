@@ -35,7 +35,7 @@ void inject_library(Environment& environment, const std::filesystem::path& libra
 /// --mpi: puts `library` first in LD_PRELOAD.
 void preload_library(Environment& environment, const std::filesystem::path& library);
 
-/// --torch-modules: puts `folder` first in PYTHONPATH.
-void add_torch_modules(Environment& environment, const std::filesystem::path& folder);
+/// Puts `folder`, whose sitecustomize.py Python runs at start, first in PYTHONPATH.
+void add_python_folder(Environment& environment, const std::filesystem::path& folder);
 
 }  // namespace rangefinder

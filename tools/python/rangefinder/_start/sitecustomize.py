@@ -1,19 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts NVTX ranges around PyTorch modules after the program imports torch.
+"""What `rangefinder run` adds to Python programs. Python runs this file at start: `run` puts its folder in PYTHONPATH.
 
-Python runs this file at start if its folder is in PYTHONPATH, where
-`rangefinder run --torch-modules` puts it. This file also runs the sitecustomize that it
-hides. A program that never imports torch only pays for one more entry in sys.meta_path.
-Without the variable it pays nothing.
+    os._exit                    first ends the recording: no handler runs at that exit, by which forked
+                                children of multiprocessing end
+    import torch                with --torch-modules: installs ranges around modules afterwards
+    the next sitecustomize      runs, under its name, since this file hides it
+
+A program that never imports torch only pays for one more entry in sys.meta_path, and that only with --torch-modules.
 """
+import functools
 import importlib
 import importlib.machinery
 import importlib.util
 import os
 import sys
 
+import _socket  # socket takes milliseconds
+
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _PACKAGES = os.path.dirname(os.path.dirname(_FOLDER))  # holds the package rangefinder
+_EXIT_SECONDS = 5.0  # a process waits no longer for its trace to be written
+
+
+def _end_recording():
+    """Asks Rangefinder in this process to write its trace. Returns when it is written, or after _EXIT_SECONDS.
+
+    Imports no package: another thread may hold an import's lock.
+    """
+    folders = [f"/tmp/rangefinder-{os.geteuid()}"]
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if runtime.startswith("/"):
+        folders.insert(0, f"{runtime}/rangefinder")
+    for folder in folders:
+        path = f"{folder}/{os.getpid()}.sock"
+        if not os.path.exists(path):
+            continue  # the usual case: a child that uses no GPU
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        connection.settimeout(_EXIT_SECONDS)
+        connection.connect(path)
+        connection.send(b'{"v":1,"command":"stop"}\n')
+        while connection.recv(4096)[-1:] not in (b"\n", b""):
+            pass
+        return
+
+
+def _write_before_exit():
+    original = os._exit
+    if hasattr(original, "_of_rangefinder"):
+        return  # another copy of this file was here
+
+    @functools.wraps(original)
+    def _exit(status):
+        try:
+            _end_recording()
+        except Exception:
+            pass  # the process ends as it would without Rangefinder
+        original(status)
+
+    _exit._of_rangefinder = True
+    os._exit = _exit
 
 
 class _AfterTorch:
@@ -98,6 +143,7 @@ def _run_next_sitecustomize():
     spec.loader.exec_module(module)
 
 
+_write_before_exit()
 if os.environ.get("RANGEFINDER_TORCH_MODULES", "off") not in ("", "0", "off"):
     if "torch" in sys.modules:
         _install()
