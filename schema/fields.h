@@ -104,6 +104,10 @@ void fields(Archive& a, Ref<Archive, MemsetRecord> r) {
 template <typename Archive>
 void fields(Archive& a, Ref<Archive, GraphRecord> r) {
   fields(a, r.work);
+  if (a.present(r.launcher != 0, "launcher"_key)) {
+    a.required("launcher"_key, r.launcher);
+    a.required("device_launch"_key, r.device_launch, kDeviceLaunchNames);
+  }
 }
 
 template <typename Archive>

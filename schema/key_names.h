@@ -23,6 +23,8 @@ inline constexpr std::array<std::string_view, 4> kWorkKindNames{"kernel", "memcp
 inline constexpr std::array<std::string_view, 5> kExactKindNames{"kernel", "memcpy", "memset", "graph",
                                                                  "range"};
 inline constexpr std::size_t kExactRangeKind = 4;
+inline constexpr std::array<std::string_view, 4> kDeviceLaunchNames{"unknown", "fire_and_forget", "tail",
+                                                                    "sibling"};
 inline constexpr std::array<std::string_view, 5> kAllocKindNames{"device", "host", "managed", "async",
                                                                  "pool"};
 inline constexpr std::array<std::string_view, 4> kCaptureStepNames{"begin", "end", "invalidate", "broken_by"};

@@ -46,8 +46,9 @@ namespace rangefinder {
     "look-ups of an inherited path (--inherit) while several threads had ranges open: none was taken")  \
   X(unknown_cause, "losses of causes that this version does not know: another version wrote the trace") \
   X(graphs_launched_on_device,                                                                          \
-    "graphs that may be launched from the device: these executions and kernels are not visible; with "  \
-    "exact counters their bytes count for the launching path, sampled ones are unattributed")
+    "graphs that may be launched from the device: executions (counted with --graphs whole from the "    \
+    "start) and kernels are not visible; with exact counters their bytes count for the launching "      \
+    "path, sampled ones are unattributed")
 
 enum class Loss : std::size_t {
 #define X(name, text) name,

@@ -102,10 +102,16 @@ struct MemsetRecord {
   MemoryKind memory = MemoryKind::unknown;
 };
 
+/// How a kernel launched a graph.
+enum class DeviceLaunch : std::uint8_t { unknown, fire_and_forget, tail, sibling };
+
 /// One launch of a CUDA graph as a whole, from the start of its first node to the end of its last. Its nodes
-/// have no records. Source: CUpti_ActivityGraphTrace2.
+/// have no records. Source: CUpti_ActivityGraphTrace2; launched from the device:
+/// CUpti_ActivityDeviceGraphTrace.
 struct GraphRecord {
-  GpuWork work;  ///< graph_node is 0, captured false
+  GpuWork work;                ///< graph_node is 0, captured false
+  std::uint32_t launcher = 0;  ///< graph whose kernel launched this one; 0: the host did
+  DeviceLaunch device_launch = DeviceLaunch::unknown;  ///< with a launcher
 };
 
 /// Part of every record that comes from a host thread, by a callback or NVTX.

@@ -61,6 +61,10 @@ bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::strin
   return r == CUPTI_SUCCESS;
 }
 
+bool record_device_launches(const CuptiFunctions& cupti) noexcept {
+  return cupti.ActivityEnableDeviceGraph(1) == CUPTI_SUCCESS;
+}
+
 bool enable_activity_kinds(const CuptiFunctions& cupti, GraphTracing graphs, std::string& error) {
   for (const CUpti_ActivityKind kind : kKinds) {
     // With this kind enabled, CUPTI delivers no records of a graph's nodes.

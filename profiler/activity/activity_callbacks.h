@@ -20,6 +20,10 @@ namespace rangefinder {
 /// Registers the buffer callbacks and sets the attributes; before the first context. False: see `error`.
 [[nodiscard]] bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::string& error);
 
+/// With graphs whole, also graphs that are launched from the device will have a record each. Call before CUDA
+/// is initialised: CUPTI's documentation. False: they will not.
+[[nodiscard]] bool record_device_launches(const CuptiFunctions& cupti) noexcept;
+
 /// Enables the record kinds. With `graphs` whole, a graph launch has one record instead of one per node.
 [[nodiscard]] bool enable_activity_kinds(const CuptiFunctions& cupti, GraphTracing graphs,
                                          std::string& error);

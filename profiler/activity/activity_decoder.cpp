@@ -176,6 +176,31 @@ void decode_graph(const CUpti_ActivityGraphTrace2& a, RecordSink& sink) {
   sink.on_graph(graph);
 }
 
+DeviceLaunch device_launch(std::uint32_t mode) noexcept {
+  switch (mode) {
+    case CUPTI_DEVICE_GRAPH_LAUNCH_MODE_FIRE_AND_FORGET:
+      return DeviceLaunch::fire_and_forget;
+    case CUPTI_DEVICE_GRAPH_LAUNCH_MODE_TAIL:
+      return DeviceLaunch::tail;
+    case CUPTI_DEVICE_GRAPH_LAUNCH_MODE_FIRE_AND_FORGET_AS_SIBLING:
+      return DeviceLaunch::sibling;
+    default:
+      return DeviceLaunch::unknown;
+  }
+}
+
+void decode_device_graph(const CUpti_ActivityDeviceGraphTrace& a, RecordSink& sink) {
+  GraphRecord graph;
+  set_times(a.start, a.end, graph.work);
+  graph.work.gpu = a.deviceId;
+  graph.work.context = a.contextId;
+  graph.work.stream = static_cast<std::uint32_t>(a.streamId);
+  graph.work.graph = a.graphId;
+  graph.launcher = a.launcherGraphId;
+  graph.device_launch = device_launch(a.deviceLaunchMode);
+  sink.on_graph(graph);
+}
+
 void decode_overhead(const CUpti_ActivityOverhead3& a, RecordSink& sink) {
   OverheadRecord overhead;
   set_times(a.start, a.end, overhead);
@@ -228,6 +253,9 @@ bool decode_record(const CUpti_Activity* record, RecordSink& sink) {
       return true;
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       decode_graph(as<CUpti_ActivityGraphTrace2>(record), sink);
+      return true;
+    case CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE:
+      decode_device_graph(as<CUpti_ActivityDeviceGraphTrace>(record), sink);
       return true;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       decode_overhead(as<CUpti_ActivityOverhead3>(record), sink);

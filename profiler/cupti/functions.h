@@ -20,6 +20,7 @@ namespace rangefinder {
 #define RANGEFINDER_CUPTI_FUNCTIONS(X)       \
   X(ActivityDisable)                         \
   X(ActivityEnable)                          \
+  X(ActivityEnableDeviceGraph)               \
   X(ActivityFlushAll)                        \
   X(ActivityGetNextRecord)                   \
   X(ActivityGetNumDroppedRecords)            \

@@ -37,8 +37,7 @@ void LaunchTable::store_graph(std::uint32_t correlation, const Slot& fresh, Grap
   static_cast<Slot&>(slot) = fresh;
   slot.order = graph_order_.insert(graph_order_.end(), correlation);
   slot.launch = std::move(graph);
-  if (const LaunchedGraph* const launched = slot.launch.graph.get();
-      launched != nullptr && launched->has_bodies())
+  if (const LaunchedGraph* const launched = slot.launch.graph.get(); launched != nullptr)
     executables_[launched->executable()].launches.push_back(correlation);
   if (graphs_.size() > kGraphLaunches) erase(graphs_.find(graph_order_.front()));
 }
@@ -50,7 +49,12 @@ void LaunchTable::erase(GraphSlots::iterator at) noexcept {
   const auto executable =
       slot.launch.graph == nullptr ? executables_.end() : executables_.find(slot.launch.graph->executable());
   if (executable != executables_.end()) {
-    std::erase(executable->second.launches, at->first);
+    std::deque<std::uint32_t>& launches = executable->second.launches;
+    if (!launches.empty() && launches.front() == at->first) {
+      launches.pop_front();  // as a rule
+    } else {
+      std::erase(launches, at->first);
+    }
     if (executable->second.newest_recorded == at->first) executable->second.newest_recorded = 0;
     if (executable->second.newest_recorded == 0 && executable->second.launches.empty())
       executables_.erase(executable);
@@ -95,19 +99,38 @@ std::optional<LaunchTable::Found> LaunchTable::find(std::uint32_t correlation, b
   return Found{{slot.path, slot.range, slot.kernel}, nullptr, correlation};
 }
 
-std::optional<LaunchTable::Found> LaunchTable::find_body(std::uint32_t executable, std::int64_t start_ns) {
+std::uint32_t LaunchTable::last_launch(std::uint32_t executable, std::int64_t start_ns) const {
   const auto at = executables_.find(executable);
-  if (at == executables_.end()) return std::nullopt;
+  if (at == executables_.end()) return 0;
   const std::deque<std::uint32_t>& launches = at->second.launches;
   const auto before = [&](std::uint32_t launch) {
     return start_ns == kNoTime || graphs_.at(launch).launch.start_ns <= start_ns;
   };
   const auto last = std::find_if(launches.rbegin(), launches.rend(), before);
-  if (last == launches.rend()) return std::nullopt;
-  const std::uint32_t correlation = *last;
-  for (auto older = launches.rend() - last; older > static_cast<std::ptrdiff_t>(kLateBodies); --older)
+  return last == launches.rend() ? 0 : *last;
+}
+
+std::optional<LaunchTable::Found> LaunchTable::find_body(std::uint32_t executable, std::int64_t start_ns) {
+  const std::uint32_t correlation = last_launch(executable, start_ns);
+  if (correlation == 0) return std::nullopt;
+  const std::deque<std::uint32_t>& launches = executables_.at(executable).launches;
+  const auto newer = std::find(launches.begin(), launches.end(), correlation) - launches.begin();
+  for (auto older = newer; older >= static_cast<std::ptrdiff_t>(kLateBodies); --older)
     erase(graphs_.find(launches.front()));
   return find(correlation, true, executable);
+}
+
+std::optional<LaunchTable::Found> LaunchTable::find_device_launch(std::uint32_t launcher, std::uint32_t graph,
+                                                                  std::int64_t start_ns) {
+  std::uint32_t correlation = last_launch(launcher, start_ns);
+  if (const auto by = device_launches_.find(launcher); correlation == 0 && by != device_launches_.end())
+    correlation = by->second;  // the launcher was itself launched from the device
+  const auto at = graphs_.find(correlation);
+  if (at == graphs_.end()) return std::nullopt;
+  if (device_launches_.size() >= kGraphLaunches) device_launches_.clear();
+  device_launches_[graph] = correlation;
+  const GraphSlot& slot = at->second;
+  return Found{{slot.path, slot.range, slot.kernel}, slot.launch.graph.get(), correlation};
 }
 
 std::optional<LaunchTable::Launched> LaunchTable::graph_of(std::uint32_t correlation) const {

@@ -84,6 +84,10 @@ class LaunchTable {
   /// The launch of a record from the body of a conditional node, which names only the executable: the last
   /// one that began before it.
   [[nodiscard]] std::optional<Found> find_body(std::uint32_t executable, std::int64_t start_ns);
+  /// The launch by the host that led to a launch of `graph` from the device, by a kernel of `launcher`: the
+  /// last one of the executable `launcher` that began before it. Is no record of that launch.
+  [[nodiscard]] std::optional<Found> find_device_launch(std::uint32_t launcher, std::uint32_t graph,
+                                                        std::int64_t start_ns);
   /// What a launch of kind graph launched. Empty: no such launch.
   struct Launched {
     std::shared_ptr<const LaunchedGraph> graph;  ///< nullptr: unknown
@@ -126,8 +130,10 @@ class LaunchTable {
   using GraphSlots = std::unordered_map<std::uint32_t, GraphSlot>;
   struct Executable {
     std::uint32_t newest_recorded = 0;
-    std::deque<std::uint32_t> launches;  // oldest first, if it has conditional nodes
+    std::deque<std::uint32_t> launches;  // oldest first
   };
+  /// The last launch of `executable` that began by `start_ns`; 0: none is known.
+  [[nodiscard]] std::uint32_t last_launch(std::uint32_t executable, std::int64_t start_ns) const;
   void store(std::uint32_t correlation, WorkKind kind, const LaunchOrigin& origin, State state,
              GraphLaunch graph);
   void store_graph(std::uint32_t correlation, const Slot& slot, GraphLaunch graph);
@@ -147,9 +153,10 @@ class LaunchTable {
 
   std::vector<Slot> slots_;
   GraphSlots graphs_;
-  std::list<std::uint32_t> graph_order_;                       // oldest first
-  std::unordered_map<std::uint32_t, Executable> executables_;  // of the launches in graphs_
-  std::deque<std::uint32_t> done_;                             // graph launches, oldest first
+  std::list<std::uint32_t> graph_order_;                              // oldest first
+  std::unordered_map<std::uint32_t, Executable> executables_;         // of the launches in graphs_
+  std::deque<std::uint32_t> done_;                                    // graph launches, oldest first
+  std::unordered_map<std::uint32_t, std::uint32_t> device_launches_;  // graph -> launch that led to its last
   std::size_t kept_done_ = kDoneLaunches;
   std::array<LaunchBalance, 4> balance_{};
   std::uint64_t exact_without_record_ = 0;

@@ -70,7 +70,16 @@ void TraceBuilder::name_kernel([[maybe_unused]] Record& record, [[maybe_unused]]
   }
 }
 
-std::optional<LaunchTable::Found> TraceBuilder::launch_of(GpuWork& work) {
+template <typename Record>
+std::optional<LaunchTable::Found> TraceBuilder::launch_of(Record& record) {
+  GpuWork& work = record.work;
+  if constexpr (std::is_same_v<Record, GraphRecord>) {
+    if (record.launcher != 0) {
+      const auto launch = launches_.find_device_launch(record.launcher, work.graph, work.start_ns);
+      if (launch) work.correlation = launch->correlation;
+      return launch;
+    }
+  }
   const bool of_graph = work.graph != 0 || work.graph_node != 0;
   if (of_graph && work.correlation == 0) {
     const auto launch = launches_.find_body(work.graph, work.start_ns);
@@ -85,7 +94,7 @@ std::optional<LaunchTable::Found> TraceBuilder::launch_of(GpuWork& work) {
 template <typename Record>
 bool TraceBuilder::join(Record& record) {
   GpuWork& work = record.work;
-  const auto launch = launch_of(work);
+  const auto launch = launch_of(record);
   if (!launch) return false;
   work.path = launch->path;
   work.range = launch->range;

@@ -114,7 +114,8 @@ class TraceBuilder final : public RecordSink {
   void on_work(Record record);
   template <typename Record>
   [[nodiscard]] bool join(Record& record);
-  [[nodiscard]] std::optional<LaunchTable::Found> launch_of(GpuWork& work);
+  template <typename Record>
+  [[nodiscard]] std::optional<LaunchTable::Found> launch_of(Record& record);
   void on_graph_node(const Event& event);
   [[nodiscard]] GraphLaunch graph_launch(const Event& event, WorkKind kind);
   /// Sets the name from the NameTable: CUPTI's record may have another kernel's name. 0: no change.

@@ -83,7 +83,9 @@ void GraphCallbacks::on_call(CUpti_CallbackId cbid, const void* params) noexcept
       if (call.executable == nullptr) return recorder_.graphs.function_set(id_of(call.node));
       return recorder_.graphs.function_set(id_of(call.executable), id_of(call.node));
     case GraphCall::Kind::allow_device_launch:
-      return recorder_.loss.add(Loss::graphs_launched_on_device);
+      if (!device_launches_recorded_.load(std::memory_order_relaxed))
+        recorder_.loss.add(Loss::graphs_launched_on_device);
+      return;
     case GraphCall::Kind::none:
       return;
   }

@@ -10,6 +10,8 @@
 
 #include <cupti.h>
 
+#include <atomic>
+
 #include "profiler/cupti/functions.h"
 #include "profiler/events/recorder.h"
 
@@ -23,6 +25,8 @@ class GraphCallbacks {
   void on_resource(CUpti_CallbackId cbid, const CUpti_GraphData& data) noexcept;
   /// A driver call of kGraphCalls (untraced_calls.h) has returned without an error.
   void on_call(CUpti_CallbackId cbid, const void* params) noexcept;
+  /// Whether launches from the device have records. Otherwise a graph that allows them is a loss.
+  void record_device_launches(bool recorded) noexcept { device_launches_recorded_.store(recorded); }
   /// Id of what a launch of `executable` launches; 0: unknown.
   [[nodiscard]] std::uint64_t launched(CUgraphExec executable) noexcept;
 
@@ -35,6 +39,7 @@ class GraphCallbacks {
 
   const CuptiFunctions& cupti_;
   Recorder& recorder_;
+  std::atomic<bool> device_launches_recorded_{false};
 };
 
 }  // namespace rangefinder

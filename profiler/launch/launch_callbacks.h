@@ -73,6 +73,9 @@ class LaunchCallbacks {
   static void CUPTIAPI on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                                    const void* data) noexcept;
 
+  /// See GraphCallbacks.
+  void record_device_launches(bool recorded) noexcept { graphs_.record_device_launches(recorded); }
+
   [[nodiscard]] const CallbackCost& cost() const noexcept { return cost_; }
 
  private:

@@ -141,6 +141,8 @@ bool Collection::hold(bool profiler_calls, std::string& error) {
 
 bool Collection::enable(bool late, std::string& error) {
   if (late) renew_clock(cupti_.functions);
+  if (!late && options_.graphs == GraphTracing::whole)
+    callbacks_->record_device_launches(record_device_launches(cupti_.functions));
   if (!register_activity(cupti_.functions, *buffers_, error) ||
       !enable_activity_kinds(cupti_.functions, options_.graphs, error))
     return false;

@@ -24,6 +24,23 @@ class GraphCases(InjectionCase):
         self.assertEqual((replay["graphs"], replay["kernels"]), (20, 0))
         self.assertEqual(replay["gpu_ns"], sum(line["end"] - line["start"] for line in trace.of("graph")))
 
+    def test_graphs_that_kernels_launch_are_lines_at_the_path_of_the_host_s_launch(self):
+        run = self.run_both("graphs", "20", "0", RANGEFINDER_GRAPHS="whole", FAKE_CUPTI_DEVICE_GRAPHS="3")
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assert_valid(trace.folder)
+        self.assertEqual(trace.end["loss"], {})
+        self.assertEqual(trace.end["launches"]["graph"], {"launched": 20, "recorded": 20, "exact": 0, "lost": 0})
+        by_host = [line for line in trace.of("graph") if "launcher" not in line]
+        by_device = [line for line in trace.of("graph") if "launcher" in line]
+        self.assertEqual((len(by_host), len(by_device)), (20, 60))
+        self.assertEqual({(line["path_text"], line["device_launch"]) for line in by_device}, {("replay", "tail")})
+        self.assertEqual(Counter(line["corr"] for line in by_device), {line["corr"]: 3 for line in by_host})
+        replay = next(module for module in trace.summary["modules"] if module["path"] == "replay")
+        self.assertEqual(replay["graphs"], 80)
+
     def test_nodes_without_times_are_counted_and_records_are_switched_off_and_on_again(self):
         run = self.run_both("graphs", "300", "1.5", fake={"FAKE_CUPTI_NODES": "100"}, RANGEFINDER_FLUSH_MS="50")
 

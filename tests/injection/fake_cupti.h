@@ -10,6 +10,7 @@
 //   FAKE_CUPTI_PASSES   number of passes that the counters need
 //   FAKE_CUPTI_A_PASS   metrics per pass; default: all
 //   FAKE_CUPTI_PLAN_US  microseconds that a query of the number of passes takes
+//   FAKE_CUPTI_DEVICE_GRAPHS  number of graphs that are launched from the device during a launch of a graph
 //   FAKE_CUPTI_START_MS time that each start of the Range Profiler takes
 //   FAKE_CUPTI_SHARED   a counter range may contain several launches
 //   FAKE_CUPTI_CALLS    output file: a line `Function n` for each function called
@@ -18,6 +19,7 @@
 #include <cupti.h>
 
 #include <atomic>
+#include <vector>
 
 #include "tests/injection/fake_tool.h"
 
@@ -50,6 +52,9 @@ void record_stream(CUcontext context, std::uint32_t stream);
 void node_records_disabled();
 /// Record of a whole graph launch. Called for each node; the record's kind is 0 until the last node.
 [[nodiscard]] CUpti_ActivityGraphTrace2 whole_graph(const Work& work);
+/// Records of the graphs that kernels of `by` launched: the first by that graph, each further one by the one
+/// before it.
+[[nodiscard]] std::vector<CUpti_ActivityDeviceGraphTrace> device_graphs(const CUpti_ActivityGraphTrace2& by);
 
 // Counters.
 /// Opens libnvperf_host as the real library does. This ends a program with AddressSanitizer.

@@ -68,7 +68,8 @@ bool ask_for_buffer(Buffer& current) {
 
 template <typename Record>
 void append(const Record& record, std::int64_t complete_ns) {
-  if (!enabled[record.kind].load()) return;
+  const bool by_device = record.kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE;  // follows the kind of graphs
+  if (!enabled[by_device ? CUPTI_ACTIVITY_KIND_GRAPH_TRACE : record.kind].load()) return;
   static const std::int64_t lose = number_from("FAKE_CUPTI_LOSE", 0);
   const std::lock_guard guard(lock);
   if (lose != 0 && ++records_seen % lose == 0) return;
@@ -176,7 +177,10 @@ void untime_incomplete(const Buffer& buffer, std::int64_t now) {
 void record_work(const Work& work) {
   if (work.graph_node != 0 && enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE].load()) {
     const CUpti_ActivityGraphTrace2 whole = whole_graph(work);
-    if (whole.kind != 0) append(whole, work.end_ns);
+    if (whole.kind == 0) return;
+    append(whole, work.end_ns);
+    for (const CUpti_ActivityDeviceGraphTrace& launched : device_graphs(whole))
+      append(launched, static_cast<std::int64_t>(launched.end));
     return;
   }
   switch (work.kind) {

@@ -15,6 +15,7 @@ namespace {
 
 std::atomic<std::int64_t> nodes_with_times{0};
 std::mutex mutex;
+std::atomic<bool> records_device_graphs{false};
 auto* const starts = new std::map<std::uint32_t, std::int64_t>;  // guarded by mutex; by correlation
 
 }  // namespace
@@ -45,4 +46,30 @@ CUpti_ActivityGraphTrace2 whole_graph(const Work& work) {
   return record;
 }
 
+std::vector<CUpti_ActivityDeviceGraphTrace> device_graphs(const CUpti_ActivityGraphTrace2& by) {
+  constexpr std::uint32_t kFirst = 1'000'000;
+  static const auto count = static_cast<std::uint32_t>(number_from("FAKE_CUPTI_DEVICE_GRAPHS", 0));
+  std::vector<CUpti_ActivityDeviceGraphTrace> records;
+  for (std::uint32_t i = 0; records_device_graphs && i < count; ++i) {
+    CUpti_ActivityDeviceGraphTrace record{};
+    record.kind = CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE;
+    record.deviceId = by.deviceId;
+    record.contextId = by.contextId;
+    record.streamId = by.streamId;
+    record.start = by.end + 1000 * i;
+    record.end = record.start + 500;
+    record.graphId = kFirst + by.graphId + i;
+    record.launcherGraphId = i == 0 ? by.graphId : record.graphId - 1;
+    record.deviceLaunchMode = CUPTI_DEVICE_GRAPH_LAUNCH_MODE_TAIL;
+    records.push_back(record);
+  }
+  return records;
+}
+
 }  // namespace fake
+
+FAKE_EXPORT CUptiResult cuptiActivityEnableDeviceGraph(std::uint8_t enable) {
+  FAKE_BEGIN(ActivityEnableDeviceGraph, nothing);
+  fake::records_device_graphs = enable != 0;
+  return CUPTI_SUCCESS;
+}

@@ -15,6 +15,8 @@ std::size_t size_of(CUpti_ActivityKind kind) {
       return sizeof(CUpti_ActivityMemset4);
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       return sizeof(CUpti_ActivityGraphTrace2);
+    case CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE:
+      return sizeof(CUpti_ActivityDeviceGraphTrace);
     case CUPTI_ACTIVITY_KIND_CONTEXT:
       return sizeof(CUpti_ActivityContext3);
     case CUPTI_ACTIVITY_KIND_STREAM:

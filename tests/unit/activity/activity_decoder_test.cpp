@@ -202,6 +202,31 @@ TEST_CASE("a whole graph keeps its id, and the GPU of its last node if it begins
   CHECK(graph.work.graph_node == 0);
 }
 
+TEST_CASE("a graph that a kernel launched names the graph of that kernel") {
+  REAL_CUPTI_OR_SKIP(cupti);
+  CUpti_ActivityDeviceGraphTrace activity{};
+  activity.kind = CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE;
+  activity.start = 100;
+  activity.end = 250;
+  activity.deviceId = 2;
+  activity.contextId = 4;
+  activity.graphId = 9;
+  activity.launcherGraphId = 8;
+  activity.streamId = 13;
+  activity.deviceLaunchMode = CUPTI_DEVICE_GRAPH_LAUNCH_MODE_FIRE_AND_FORGET;
+
+  const GraphRecord graph = decoded(cupti, activity).graphs.at(0);
+
+  CHECK(graph.work.start_ns == 100);
+  CHECK(graph.work.end_ns == 250);
+  CHECK(graph.work.gpu == 2);
+  CHECK(graph.work.context == 4);
+  CHECK(graph.work.graph == 9);
+  CHECK(graph.work.stream == 13);
+  CHECK(graph.launcher == 8);
+  CHECK(graph.device_launch == DeviceLaunch::fire_and_forget);
+}
+
 TEST_CASE("an overhead has its kind and thread, and its details reach the receiver") {
   REAL_CUPTI_OR_SKIP(cupti);
   void* const details = std::malloc(16);  // Collected frees it; ASan reports a leak or a double free

@@ -121,6 +121,9 @@ inline void add_gpu_work(std::vector<Line>& lines) {
   lines.emplace_back(LaunchRecord{host(5700, 5800, 0, 0), "cuLaunchKernel", 16, 1, 701});
   lines.emplace_back(LaunchRecord{host(5850, 5900, 2, 2), "cuGraphLaunch", 31, 1, 0});
   std::get<GraphRecord>(lines.emplace_back(GraphRecord{work(23000, 29000, 31, 2)})).work.graph = 6;
+  auto& by_kernel = std::get<GraphRecord>(
+      lines.emplace_back(GraphRecord{work(29100, 30500, 31, 2), 6, DeviceLaunch::tail}));
+  by_kernel.work.graph = 7;
   ExactRecord exact = exact_kernel(host(30000, 80000, 2, 2), 17);
   exact.measured = true;
   exact.gpu_ns = 9900;
