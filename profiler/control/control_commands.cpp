@@ -93,7 +93,7 @@ void ControlCommands::start(ControlServer::ClientId client, const Json& request)
 void ControlCommands::stop(ControlServer::ClientId client, const Json& request) {
   schedule_.cancel();
   const SessionStatus before = target_.status();
-  if (before.state != SessionState::closing) {
+  if (!is_closing(before.state)) {
     const std::string error = target_.close_window("stop");
     if (!error.empty()) return fail(client, request.value("id", Json()), error);
   }

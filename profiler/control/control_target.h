@@ -3,13 +3,15 @@
 // What control can do to a process: open and close windows, and read its status. Session
 // implements it; tests of the socket and of its commands use a fake without CUPTI.
 //
-//   idle ── begin_window ──▶ recording ── close_window ──▶ closing ── finish_window ──▶ idle
-//                                                                                └────▶ settling ──▶ idle
-//    │ ▲                              │ ▲
-//    └─┴── give_up_cupti, reclaim_cupti ┴─┘
+//   idle ── begin_window ──▶ recording ── close_window ──▶ closing ─▶ finishing ── finish_window ──▶ idle
+//    │ ▲                                                                                └─▶ settling ──▶ idle
+//    ▼ │ give_up_cupti, reclaim_cupti
+//   yielded
 //
-// closing: the last records are missing. settling: the trace is complete, and a new window may begin, but a
-// thread is in a long call, and its callbacks are still on.
+// closing: calls that began in the window still run. finishing: the last records are missing. settling: the
+// trace is complete, and a new window may begin, but a thread is in a long call, and its callbacks are still
+// on. yielded: no window is open, and CUPTI was given up. While a window is recording, its steps of giving
+// CUPTI up are DrainProgress::Gap.
 //
 // begin_window and close_window: any thread; they do not wait for the GPU. All others:
 // control thread only. A call at the wrong time is refused with a message.
@@ -23,15 +25,18 @@
 
 namespace rangefinder {
 
-enum class SessionState : std::uint8_t { idle, recording, closing, settling, ended };
+enum class SessionState : std::uint8_t { idle, recording, closing, finishing, settling, yielded, ended };
 /// The trace of the last window is complete.
 [[nodiscard]] constexpr bool is_complete(SessionState state) noexcept {
-  return state == SessionState::idle || state == SessionState::settling;
+  return state == SessionState::idle || state == SessionState::settling || state == SessionState::yielded;
+}
+[[nodiscard]] constexpr bool is_closing(SessionState state) noexcept {
+  return state == SessionState::closing || state == SessionState::finishing;
 }
 [[nodiscard]] constexpr const char* state_text(SessionState state) noexcept {
   if (is_complete(state)) return "idle";
   if (state == SessionState::recording) return "recording";
-  return state == SessionState::closing ? "closing" : "ended";
+  return is_closing(state) ? "closing" : "ended";
 }
 
 /// begin_window() returns this while the previous window is closing. A later call can succeed.

@@ -144,7 +144,7 @@ void ControlThread::turn() {
   commands_.tick(now_ns);
   now_ns = clock_now_ns();
   // The schedule may just have closed a window: finish it soon.
-  const bool again = finishing || target_.status().state == SessionState::closing;
+  const bool again = finishing || is_closing(target_.status().state);
   server_.poll(std::chrono::milliseconds(wait_ms(now_ns, again)));
 }
 

@@ -52,7 +52,7 @@ void WindowSchedule::begin(std::int64_t now_ns) {
   plan_.request.begin_ns = plan_.at_ns;
   error_ = target_.begin_window(plan_.request);
   if (!error_.empty()) {
-    const bool later = before.state == SessionState::closing && now_ns < give_up_ns_;
+    const bool later = is_closing(before.state) && now_ns < give_up_ns_;
     if (!later) phase_ = Phase::none;
     return;
   }

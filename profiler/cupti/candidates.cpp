@@ -94,10 +94,8 @@ std::string own_folder() {
 
 /// A program without CUDA's libraries does not show which environment it is in: the wheel's command does,
 /// and the place of the wheel.
-void add_environment(CandidateList& list) {
-  if (const char* const folder = std::getenv("RANGEFINDER_CUPTI_FOLDER");
-      folder != nullptr && *folder != '\0')
-    list.add_folder(CuptiPlace::environment, folder);
+void add_environment(CandidateList& list, const std::string& folder) {
+  if (!folder.empty()) list.add_folder(CuptiPlace::environment, folder);
   const std::string own = own_folder();
   if (own.starts_with('/') && own.ends_with(kFolderInWheel)) {
     const std::string site_packages = own.substr(0, own.size() - kFolderInWheel.size());
@@ -139,13 +137,12 @@ const char* place_text(CuptiPlace place) noexcept {
   return "";
 }
 
-std::vector<CuptiCandidate> cupti_candidates(const std::string& loaded_path,
-                                             const std::string& override_path) {
+std::vector<CuptiCandidate> cupti_candidates(const std::string& loaded_path, const CuptiSearch& search) {
   CandidateList list;
   list.add(CuptiPlace::loaded, loaded_path);
-  list.add(CuptiPlace::named, override_path);
+  list.add(CuptiPlace::named, search.library);
   for (const std::string& folder : wheel_folders()) list.add_folder(CuptiPlace::beside_torch, folder);
-  add_environment(list);
+  add_environment(list, search.folder);
   add_toolkits(list);
   list.add(CuptiPlace::linker, kCuptiSoname);
   return list.take();

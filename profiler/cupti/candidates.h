@@ -25,13 +25,18 @@ struct CuptiCandidate {
   std::string error;  ///< of CuptiOutcome::not_loaded: the dynamic linker's reason
 };
 
+/// Where the user wants libcupti from. Empty: anywhere.
+struct CuptiSearch {
+  std::string library = {};  ///< RANGEFINDER_CUPTI: its path
+  std::string folder = {};   ///< RANGEFINDER_CUPTI_FOLDER: of the Python environment
+};
+
 /// "in the toolkit": follows "a copy".
 [[nodiscard]] const char* place_text(CuptiPlace place) noexcept;
 
 /// All candidates, `absent` or `not_tried`. One file is listed once, whatever its names.
-/// `loaded_path`: the copy that the process has mapped; `override_path`: from RANGEFINDER_CUPTI. Either may
-/// be empty.
+/// `loaded_path`: the copy that the process has mapped; may be empty.
 [[nodiscard]] std::vector<CuptiCandidate> cupti_candidates(const std::string& loaded_path,
-                                                           const std::string& override_path);
+                                                           const CuptiSearch& search);
 
 }  // namespace rangefinder

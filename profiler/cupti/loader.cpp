@@ -42,15 +42,14 @@ void* open_candidate(CuptiCandidate& candidate) {
 }
 
 /// A handle, with a note for the user in `remark`; nullptr: no libcupti was found.
-void* open_library(const std::string& override_path, std::vector<CuptiCandidate>& candidates,
-                   std::string& remark) {
+void* open_library(const CuptiSearch& search, std::vector<CuptiCandidate>& candidates, std::string& remark) {
   void* const loaded = dlopen(kCuptiSoname, RTLD_NOLOAD | RTLD_LAZY);
-  candidates = cupti_candidates(loaded == nullptr ? std::string() : path_of(loaded), override_path);
+  candidates = cupti_candidates(loaded == nullptr ? std::string() : path_of(loaded), search);
   if (loaded != nullptr) {
     candidates.front().outcome = CuptiOutcome::taken;
-    if (!override_path.empty() && !is_same_file(candidates.front().path, override_path)) {
+    if (!search.library.empty() && !is_same_file(candidates.front().path, search.library)) {
       remark = "the program has " + candidates.front().path +
-               " loaded already, so RANGEFINDER_CUPTI=" + override_path + " is not used";
+               " loaded already, so RANGEFINDER_CUPTI=" + search.library + " is not used";
     }
     return loaded;
   }
@@ -97,17 +96,17 @@ std::string cupti_result_text(const CuptiFunctions& cupti, CUptiResult result) {
   return "CUPTI error " + std::to_string(static_cast<int>(result));
 }
 
-bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFailure& failure,
+bool load_cupti(const CuptiSearch& search, CuptiLibrary& library, CuptiFailure& failure,
                 std::vector<CuptiCandidate>* candidates) {
   std::vector<CuptiCandidate> tried;
-  void* const handle = open_library(override_path, tried, library.remark);
+  void* const handle = open_library(search, tried, library.remark);
   if (candidates != nullptr) *candidates = std::move(tried);
   if (handle == nullptr) {
-    failure.reason = override_path.empty()
+    failure.reason = search.library.empty()
                          ? std::string(
                                "libcupti.so.13 was not found: install cuda-cupti-13-0 (Python: "
                                "nvidia-cuda-cupti) or name it with RANGEFINDER_CUPTI")
-                         : "cannot load " + override_path + ", named by RANGEFINDER_CUPTI";
+                         : "cannot load " + search.library + ", named by RANGEFINDER_CUPTI";
     return false;
   }
   library.path = path_of(handle);

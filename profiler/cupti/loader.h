@@ -34,9 +34,9 @@ struct CuptiFailure {
 };
 
 /// Loads libcupti into `library`. False: `failure` says why, and `library` must not be used.
-/// `override_path`: from RANGEFINDER_CUPTI, may be empty. `candidates`, if not null: every place, with its
+/// `candidates`, if not null: every place, with its
 /// outcome; a copy that was loaded and then refused is `taken` too. Never unloads a library.
-[[nodiscard]] bool load_cupti(const std::string& override_path, CuptiLibrary& library, CuptiFailure& failure,
+[[nodiscard]] bool load_cupti(const CuptiSearch& search, CuptiLibrary& library, CuptiFailure& failure,
                               std::vector<CuptiCandidate>* candidates = nullptr);
 
 /// Loads libnvperf_host.so from libcupti's folder: libcupti opens it by its bare name at the first

@@ -331,7 +331,9 @@ void DrainLoop::follow_gap() {
     case Gap::quiet:
       return leave_cupti();
     case Gap::over:
-      return end_gap(from_.recorder.clock.now_ns());
+    case Gap::kept:
+      end_gap(from_.recorder.clock.now_ns());
+      return progress_.move_gap(Gap::none);
     default:
       return;
   }

@@ -134,7 +134,6 @@ class DrainLoop {
   void end_gap(std::int64_t end_ns) {
     drain_.end_gap(progress_.gap_start_ns(), end_ns, progress_.gap_cause());
     away_ = false;
-    progress_.move_gap(Gap::none);
   }
   [[nodiscard]] bool uses_cupti() const noexcept { return from_.cupti != nullptr && !away_; }
   void finish();

@@ -31,11 +31,13 @@ class DrainProgress {
   };
   /// CUPTI is handed to another tool and taken back. The drain thread makes the second, fourth and last step.
   ///
-  ///   none ─▶ requested ─▶ begun ─▶ quiet ─▶ away ─▶ over ─▶ none
+  ///   none ─▶ requested ─▶ begun ─▶ quiet ─▶ away ─▶ free ─▶ over ─▶ none
+  ///                                           └────▶ kept ────────────▲
   ///
   /// begun: launches from gap_start_ns() on do not count. quiet: no new records. away: the drain thread does
-  /// not use CUPTI. over: it may again.
-  enum class Gap : std::uint8_t { none, requested, begun, quiet, away, over };
+  /// not use CUPTI. free: nor does anything else of ours. over: all may again. kept: it could not be freed,
+  /// and all may again.
+  enum class Gap : std::uint8_t { none, requested, begun, quiet, away, free, over, kept };
   /// How the trace ends.
   struct End {
     const char* reason = "exit";

@@ -199,7 +199,7 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "Log level of the library on stderr: {values}. By default there is no log"},
     {"RANGEFINDER_CUPTI", "--cupti", kLibrary, "", TextValue{&Options::cupti},
      "Path of the libcupti.so to use. By default the library searches for one"},
-    {"RANGEFINDER_CUPTI_FOLDER", "", kLibrary, "", std::monostate{},
+    {"RANGEFINDER_CUPTI_FOLDER", "", kLibrary, "", TextValue{&Options::cupti_folder},
      "Folder of libcupti.so.13 in the Python environment of `rangefinder`. Searched after the copies of "
      "the program and before the toolkit. Set by the command of the Python package"},
     {"RANGEFINDER_RECORD", "--record", kLibrary, "", TextValue{&Options::record},

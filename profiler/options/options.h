@@ -48,7 +48,7 @@ struct Options {
   bool control{}, children{}, memory{}, events{}, redact{}, fold_digits{}, keep_last{}, force{};
   std::uint64_t segment_bytes{}, max_bytes{};  ///< 0: no limit
   std::uint32_t buffers{}, flush_ms{}, summary_ms{};
-  std::string report, log, cupti, record, nvtx_chain, manifest, inherit;
+  std::string report, log, cupti, cupti_folder, record, nvtx_chain, manifest, inherit;
   /// One sentence for each variable that was not understood. The default is used instead.
   std::vector<std::string> problems;
 

@@ -55,7 +55,8 @@ bool Collection::load(std::string& error) {
   if (loaded()) return true;
   CuptiFailure failure;
   std::vector<CuptiCandidate> candidates;
-  const bool found = load_cupti(options_.cupti, cupti_, failure, logs_debug() ? &candidates : nullptr);
+  const bool found = load_cupti({options_.cupti, options_.cupti_folder}, cupti_, failure,
+                                logs_debug() ? &candidates : nullptr);
   log_candidates(candidates, found ? cupti_.version : failure.version);
   if (!found) {
     error = failure.reason;

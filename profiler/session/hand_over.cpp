@@ -5,58 +5,54 @@ namespace rangefinder {
 
 using Gap = DrainLoop::Gap;
 
+bool HandOver::yielded(Window& window) noexcept {
+  const Gap gap = window.drain().gap();
+  return gap == Gap::free || gap == Gap::over;
+}
+
+bool HandOver::in_progress(Window& window) noexcept {
+  const Gap gap = window.drain().gap();
+  return gap != Gap::none && gap != Gap::free && !window.ended();
+}
+
 std::string HandOver::begin(Window& window, const std::string& cause) {
-  if (yielded() || in_progress_) return {};
+  if (yielded(window) || in_progress(window)) return {};
   if (!collection_.held()) return "this window does not use CUPTI";
   refused_ = false;
   tries_ = 0;
   window.drain().request_gap(cause);
-  in_progress_ = true;
   return {};
 }
 
 std::string HandOver::take_back(Window& window) {
-  return in_progress_ ? "CUPTI is changing hands" : end_gap(window);
-}
-
-std::string HandOver::end_gap(Window& window) {
+  if (in_progress(window)) return "CUPTI is changing hands";
   std::string error;
-  if (!collection_.begin(window.counters(), collection_.requested(), true, error)) return error;
-  window.drain().move_gap(Gap::over);
-  in_progress_ = true;
-  return {};
+  if (collection_.begin(window.counters(), collection_.requested(), true, error))
+    window.drain().move_gap(Gap::over);
+  return error;
 }
 
 // Callbacks that go off while a thread is in the call would give all its later launches one correlation id
 // (calls_in_progress.h), also those after the gap. So CUPTI is kept where threads call without a pause.
 void HandOver::release(Window& window) {
-  if (!collection_.end() && ++tries_ < kMaxTries) return;
-  if (tries_ == kMaxTries && end_gap(window).empty()) return;
-  tries_ = 0;
+  if (!collection_.end()) {
+    if (++tries_ < kMaxTries) return;
+    std::string error;
+    if (collection_.begin(window.counters(), collection_.requested(), true, error)) {
+      refused_ = true;
+      return window.drain().move_gap(Gap::kept);
+    }
+  }
   collection_.release();
-  yielded_.store(true);
-  in_progress_ = false;
+  window.drain().move_gap(Gap::free);
 }
 
 void HandOver::advance(Window& window) {
   DrainLoop& drain = window.drain();
-  const bool drain_ended = drain.ended();
-  switch (drain.gap()) {
-    case Gap::begun:
-      if (window.calls_in_progress(drain.gap_start_ns())) return;
-      collection_.quiesce();
-      return drain.move_gap(Gap::quiet);
-    case Gap::away:
-      return release(window);
-    case Gap::none:
-      refused_ = tries_ == kMaxTries;
-      tries_ = 0;
-      yielded_.store(false);
-      in_progress_ = false;
-      return;
-    default:
-      if (drain_ended) in_progress_ = false;  // its folder could not be opened
-  }
+  if (drain.gap() == Gap::away) return release(window);
+  if (drain.gap() != Gap::begun || window.calls_in_progress(drain.gap_start_ns())) return;
+  collection_.quiesce();
+  drain.move_gap(Gap::quiet);
 }
 
 }  // namespace rangefinder

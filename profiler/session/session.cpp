@@ -183,10 +183,11 @@ void Session::stop(const char* reason) noexcept {
   const auto last = window();
   if (is_complete(before) && inside && !last) return;
   // Even if nothing is recorded any more: counters must not run while the driver shuts down.
-  if (!hand_over_.yielded()) collection_.finish(deadline - kDrainPatience);
+  const bool yielded = before == SessionState::yielded || (last && HandOver::yielded(*last));
+  if (!yielded) collection_.finish(deadline - kDrainPatience);
   if (recorder().silent.load(std::memory_order_relaxed) || !last) return;
   // The window was closed already, but it is not complete yet.
-  if (before == SessionState::closing) last->request_end(0);
+  if (is_closing(before)) last->request_end(0);
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   last->stop(reason, static_cast<std::uint32_t>(std::max(left, kDrainPatience).count()));
@@ -301,7 +302,7 @@ std::string Session::open_window(const WindowRequest& request) {
 }
 
 std::string Session::begin_window(const WindowRequest& request) noexcept {
-  if (hand_over_.yielded()) return "CUPTI was given up with yield: send resume first";
+  if (yielded()) return "CUPTI was given up with yield: send resume first";
   const auto changing = try_changing();
   const SessionState before = state_.load();
   if (before == SessionState::recording) return "a window is open already";
@@ -328,26 +329,28 @@ bool Session::finish_window() {
   settle();
   const auto last = window();
   if (!last) return false;
-  if (hand_over_.in_progress()) {
+  if (HandOver::in_progress(*last)) {
     if (const auto changing = try_changing()) hand_over_.advance(*last);
-    if (hand_over_.in_progress()) return true;
+    if (HandOver::in_progress(*last)) return true;
   }
   // A drain thread that could not open its folder has ended by itself.
   if (state_.load() == SessionState::recording && last->ended()) (void)close_window("failed");
-  if (state_.load() != SessionState::closing) return false;
+  if (!is_closing(state_.load())) return false;
   const auto changing = try_changing();
   if (!changing) return true;
-  if (!last->end_requested()) {
+  if (state_.load() == SessionState::closing) {
     if (last->calls_in_progress()) return true;
     if (collection_.held()) collection_.quiesce();
     last->request_end(kRecordPatienceMs);
+    (void)move(SessionState::closing, SessionState::finishing);
   }
   if (!last->ended()) return true;
   complete_window(*last);
   return false;
 }
 
-void Session::complete_window(const Window& window) {
+void Session::complete_window(Window& window) {
+  const bool yielded = HandOver::yielded(window);
   WindowProgress progress = window.progress();
   std::string summary = window.summary();
   // Usually off at the second try. If a thread is in a long call, settle() goes on.
@@ -364,17 +367,19 @@ void Session::complete_window(const Window& window) {
     window_.reset();  // the caller holds it: nothing is destroyed under the lock
   }
   if (BufferPool* const buffers = collection_.buffers()) buffers->shrink();
-  (void)move(SessionState::closing, off ? SessionState::idle : SessionState::settling);
+  const SessionState after = yielded ? SessionState::yielded : SessionState::idle;
+  (void)move(SessionState::finishing, off ? after : SessionState::settling);
 }
 
 SessionStatus Session::status() {
   SessionStatus status;
   status.state = state_.load();
-  hand_over_.add_to(status);
+  const auto open = window();
+  status.yielded = yielded();
+  status.yield_refused = hand_over_.refused() && !(open && HandOver::in_progress(*open));
   status.holds_cupti = collection_.held();
   status.metrics = collection_.metrics();
   if (collection_.loaded()) status.launches = collection_.callback_cost().calls();
-  const auto open = window();
   status.counters = open ? open->counters() : counters_.load();
   if (open) {
     status.window = open->progress();
@@ -410,7 +415,7 @@ bool Session::hold(std::string& error) {
 bool Session::end_collection() {
   if (!collection_.held()) return true;
   if (!collection_.end()) return false;
-  if (hand_over_.yielded() || !holds_between_windows()) collection_.release();
+  if (!holds_between_windows()) collection_.release();
   return true;
 }
 
@@ -427,21 +432,21 @@ std::string Session::give_up_cupti(const std::string& gap_cause) {
   if (const auto open = window(); changing && !gap_cause.empty() && state_.load() == SessionState::recording)
     return options_.monitor.on() ? "monitor mode needs CUPTI" : hand_over_.begin(*open, gap_cause);
   if (!changing || !between_windows()) return "a window is open";
-  hand_over_.set_yielded(true);
   collection_.give_up();
-  (void)move(SessionState::settling, SessionState::idle);
+  if (!move(SessionState::settling, SessionState::yielded))
+    (void)move(SessionState::idle, SessionState::yielded);
   return {};
 }
 
 std::string Session::reclaim_cupti() {
   const auto changing = try_changing();
   if (state_.load() == SessionState::ended) return "the process is exiting";
-  if (!changing || !hand_over_.yielded()) return "CUPTI was not given up";
+  if (!changing || !yielded()) return "CUPTI was not given up";
   if (const auto open = window(); open && state_.load() == SessionState::recording)
     return hand_over_.take_back(*open);
   std::string error;
   if (holds_between_windows() && !hold(error)) return error;
-  hand_over_.set_yielded(false);
+  (void)move(SessionState::yielded, SessionState::idle);
   return {};
 }
 

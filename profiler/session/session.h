@@ -77,7 +77,7 @@ class Session final : public ControlTarget {
   void open_first_window() noexcept;
   [[nodiscard]] std::string open_window(const WindowRequest& request);
   [[nodiscard]] bool start_window(const WindowRequest& request, DrainLoop::Begin begin, CounterMode counters);
-  void complete_window(const Window& window);
+  void complete_window(Window& window);
   void register_exit() noexcept;
   [[nodiscard]] std::shared_ptr<Window> window() const;
   void set_window(std::shared_ptr<Window> window);
@@ -93,6 +93,12 @@ class Session final : public ControlTarget {
   [[nodiscard]] bool hold(std::string& error);
   [[nodiscard]] bool end_collection();
   void settle();
+
+  /// CUPTI was given up, in the open window or without one.
+  [[nodiscard]] bool yielded() const {
+    const auto open = window();
+    return state_.load() == SessionState::yielded || (open && HandOver::yielded(*open));
+  }
 
   /// Holds `changing_`, or not if another thread does.
   [[nodiscard]] std::unique_lock<std::timed_mutex> try_changing() {

@@ -42,7 +42,6 @@ bool Window::calls_in_progress(std::int64_t until_ns) const {
 }
 
 void Window::request_end(std::uint32_t patience_ms) noexcept {
-  end_requested_.store(true);
   drain_.end_window(reason_.load(), end_ns_.load(), patience_ms);
 }
 

@@ -36,7 +36,6 @@ class Window {
   /// After close(), once: the drain loop finishes the trace when all work has its record, in `patience_ms` at
   /// most.
   void request_end(std::uint32_t patience_ms) noexcept;
-  [[nodiscard]] bool end_requested() const noexcept { return end_requested_.load(); }
   /// The process exits: waits until the trace is complete, `patience_ms` at most.
   void stop(const char* reason, std::uint32_t patience_ms) noexcept { drain_.stop(reason, patience_ms); }
 
@@ -62,7 +61,6 @@ class Window {
   const std::int64_t begin_ns_;
   std::atomic<std::int64_t> end_ns_{0};
   std::atomic<const char*> reason_{""};
-  std::atomic<bool> end_requested_{false};
   DrainLoop drain_;
 };
 

@@ -166,7 +166,7 @@ void run(const CuptiFunctions& cupti, const std::string& folder, std::size_t bat
 int main(int argc, char** argv) {
   CuptiLibrary cupti;
   CuptiFailure failure;
-  if (!load_cupti("", cupti, failure)) {
+  if (!load_cupti({}, cupti, failure)) {
     std::printf("skipped: %s\n", failure.reason.c_str());
     return 77;
   }

@@ -51,7 +51,7 @@ double us_since(Clock::time_point begin) {
 void load_counters(CuptiLibrary& library) {
   rangefinder::probe::require_gpu();
   rangefinder::CuptiFailure failure;
-  if (!load_cupti("", library, failure)) {
+  if (!load_cupti({}, library, failure)) {
     std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, failure.reason.c_str());
     std::exit(1);
   }

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include "profiler/cupti/loader.h"
 #include "tools/rangefinder/doctor_checks.h"
+#include "tools/rangefinder/installation.h"
 
 namespace rangefinder {
 namespace fs = std::filesystem;
 namespace {
 
 using Candidates = std::vector<CuptiCandidate>;
-
-/// RANGEFINDER_CUPTI; may be empty.
-std::string named_cupti() {
-  const char* const value = std::getenv("RANGEFINDER_CUPTI");
-  return value == nullptr ? "" : value;
-}
 
 /// Why CUPTI 13.0 is refused, although its driver version is accepted.
 std::string why_refused(const CuptiFailure& failure) {
@@ -87,8 +81,8 @@ std::vector<HealthFinding> check_cupti() {
   CuptiLibrary library;
   CuptiFailure failure;
   Candidates candidates;
-  const std::string override_path = named_cupti();
-  const bool loaded = load_cupti(override_path, library, failure, &candidates);
+  const CuptiSearch wanted = wanted_cupti();
+  const bool loaded = load_cupti(wanted, library, failure, &candidates);
   const std::string place = taken_place(candidates);
   std::vector<HealthFinding> out;
   if (loaded) {
@@ -100,7 +94,7 @@ std::vector<HealthFinding> check_cupti() {
     out.push_back({"cupti", Health::no, "no usable libcupti" + where, failure.reason + why_refused(failure)});
   }
   add_unused_copies(candidates, out);
-  if (place.empty() && override_path.empty()) add_searched_places(candidates, out);
+  if (place.empty() && wanted.library.empty()) add_searched_places(candidates, out);
   if (loaded) out.push_back(counter_library(library.path));
   return out;
 }
@@ -109,7 +103,7 @@ HealthFinding check_pairing(int driver_version, const std::vector<HealthFinding>
   CuptiLibrary library;
   CuptiFailure failure;
   if (cupti.empty() || cupti.front().health == Health::no || driver_version == 0 ||
-      !load_cupti(named_cupti(), library, failure)) {
+      !load_cupti(wanted_cupti(), library, failure)) {
     return {"pairing", Health::warn, "not known without driver and CUPTI", "", false};
   }
   // 13000 is the driver's 13.0, 130001 CUPTI's 13.0 Update 1.

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,7 @@
 #include "profiler/output/process_facts.h"
 #include "tools/rangefinder/doctor_checks.h"
 #include "tools/rangefinder/forked_question.h"
+#include "tools/rangefinder/installation.h"
 
 namespace rangefinder {
 namespace {
@@ -48,8 +48,7 @@ json list_gpus(void* driver) {
 std::string try_subscribing() {
   CuptiLibrary library;
   CuptiFailure failure;
-  const char* const override_path = std::getenv("RANGEFINDER_CUPTI");
-  if (!load_cupti(override_path == nullptr ? "" : override_path, library, failure)) return {};
+  if (!load_cupti(wanted_cupti(), library, failure)) return {};
   CUpti_SubscriberHandle handle{};
   std::array<char, 64> other{};
   CUpti_SubscriberParams params{};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rangefinder/installation.h"
 
+#include <cstdlib>
+
 #include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
@@ -62,6 +64,14 @@ fs::path find_mpi_library() {
                 "\n  It is in source builds only, because it must match the MPI of the program. CMake builds "
                 "it if it finds mpi.h\n"
                 "  (Debian, Ubuntu: libopenmpi-dev).");
+}
+
+CuptiSearch wanted_cupti() {
+  const auto value = [](const char* name) {
+    const char* const text = std::getenv(name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  return {value("RANGEFINDER_CUPTI"), value("RANGEFINDER_CUPTI_FOLDER")};
 }
 
 fs::path find_python_folder(bool needed) {

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/cupti/candidates.h"
+
 namespace rangefinder {
 
 /// Folder of the running program.
@@ -32,6 +34,9 @@ inline constexpr const char* kMpiLibrary = "librangefinder_mpi.so";
 
 /// The library that --mpi preloads. Throws Missing: it is built only if CMake found mpi.h.
 [[nodiscard]] std::filesystem::path find_mpi_library();
+
+/// Which libcupti this program's user wants: RANGEFINDER_CUPTI, RANGEFINDER_CUPTI_FOLDER.
+[[nodiscard]] CuptiSearch wanted_cupti();
 
 /// The folder of sitecustomize.py, for PYTHONPATH. Empty: it is not there. Throws Missing if `needed`, by
 /// --torch-modules.

@@ -17,8 +17,8 @@ namespace {
 constexpr char kFault = '!';  // begins the child's answer if the request cannot be served
 
 /// "TURNS REQUEST" for the GPU here; "" without a GPU or a plan; kFault and why it cannot be served.
-std::string planned_answer(const std::string& request, const std::string& cupti_path) {
-  const CuptiLibrary library = load_metric_library(cupti_path);
+std::string planned_answer(const std::string& request, const CuptiSearch& search) {
+  const CuptiLibrary library = load_metric_library(search);
   const std::string gpu_chip = chip_of_gpu(library.functions);
   const std::string chip = gpu_chip.empty() ? kDefaultChip : gpu_chip;
   const MetricPlan plan = plan_metrics(library.functions, chip, {}, request);
@@ -32,12 +32,12 @@ std::string planned_answer(const std::string& request, const std::string& cupti_
 
 }  // namespace
 
-CuptiLibrary load_metric_library(const std::string& override_path) {
+CuptiLibrary load_metric_library(const CuptiSearch& search) {
   // cuInit would load the library that this names into this process, which is not to be traced.
   unsetenv("CUDA_INJECTION64_PATH");
   CuptiLibrary library;
   CuptiFailure failure;
-  if (!load_cupti(override_path, library, failure)) throw Missing(failure.reason);
+  if (!load_cupti(search, library, failure)) throw Missing(failure.reason);
   preload_counter_library(library);
   return library;
 }
@@ -63,8 +63,8 @@ std::string chip_of_gpu(const CuptiFunctions& cupti) {
   return params.pChipName;
 }
 
-PlannedMetrics plan_metric_request(const std::string& request, const std::string& cupti_path) {
-  const Answer answer = ask_in_child([&] { return planned_answer(request, cupti_path); });
+PlannedMetrics plan_metric_request(const std::string& request, const CuptiSearch& search) {
+  const Answer answer = ask_in_child([&] { return planned_answer(request, search); });
   if (!answer.arrived || answer.text.empty()) return {request, 0};
   if (answer.text.front() == kFault) throw WrongUse("--metrics: " + answer.text.substr(1));
   const std::size_t blank = answer.text.find(' ');

@@ -13,7 +13,7 @@
 namespace rangefinder {
 
 /// libcupti, ready to describe metrics. Loads it into this process. Throws Missing.
-[[nodiscard]] CuptiLibrary load_metric_library(const std::string& override_path);
+[[nodiscard]] CuptiLibrary load_metric_library(const CuptiSearch& search);
 
 /// Chips that CUPTI knows. Throws Missing.
 [[nodiscard]] std::vector<std::string> known_chips(const CuptiFunctions& cupti);
@@ -33,6 +33,6 @@ struct PlannedMetrics {
 /// Throws WrongUse, with the nearest names, if no chip has a name in `request`, or if the GPU here can
 /// count none of it. Uses a child process, so that neither libcupti nor a driver is loaded into this one.
 /// Without libcupti it accepts everything; the injection library reports the problem later.
-[[nodiscard]] PlannedMetrics plan_metric_request(const std::string& request, const std::string& cupti_path);
+[[nodiscard]] PlannedMetrics plan_metric_request(const std::string& request, const CuptiSearch& search);
 
 }  // namespace rangefinder

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,6 +23,7 @@
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/table/table_render.h"
 #include "tools/command_line/command_line.h"
+#include "tools/rangefinder/installation.h"
 #include "tools/rangefinder/metric_request.h"
 #include "tools/rangefinder/terminal.h"
 #include "tools/rangefinder/verb.h"
@@ -259,8 +259,7 @@ void print_overview(const std::vector<PlannedSet>& sets, const std::string& chip
 }
 
 int metrics(const MetricsOptions& options) {
-  const char* const override_path = std::getenv("RANGEFINDER_CUPTI");
-  const CuptiLibrary library = load_metric_library(override_path == nullptr ? "" : override_path);
+  const CuptiLibrary library = load_metric_library(wanted_cupti());
   const CuptiFunctions& cupti = library.functions;
   const std::vector<std::string> chips = known_chips(cupti);
   const std::string chip = choose_chip(cupti, chips, options.chip);

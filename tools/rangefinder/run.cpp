@@ -128,7 +128,8 @@ Environment child_environment(const Verb& verb, const RunOptions& options, const
   }
   if (const std::string metrics = environment.get("RANGEFINDER_METRICS");
       !metrics.empty() && metrics != Options{}.metrics) {
-    const PlannedMetrics planned = plan_metric_request(metrics, environment.get("RANGEFINDER_CUPTI"));
+    const PlannedMetrics planned = plan_metric_request(
+        metrics, {environment.get("RANGEFINDER_CUPTI"), environment.get("RANGEFINDER_CUPTI_FOLDER")});
     environment.set("RANGEFINDER_METRICS", planned.request);
     if (planned.turns > 1 && !options.quiet) {
       std::cerr << "rangefinder: --metrics " << printable(metrics) << " takes " << planned.turns

@@ -54,7 +54,7 @@ File decompress(const std::string& path) {
 void replay(const std::string& recording, const Options& options, const std::string& folder) {
   CuptiLibrary library;
   CuptiFailure failure;
-  if (!load_cupti(options.cupti, library, failure)) throw std::runtime_error(failure.reason);
+  if (!load_cupti({options.cupti}, library, failure)) throw std::runtime_error(failure.reason);
   File file = recording.ends_with(".zst") ? decompress(recording) : open_plain(recording);
   RecordingReader reader(std::move(file), recording);
   RecordingPlayer player(library.functions, options);

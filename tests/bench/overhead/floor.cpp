@@ -63,6 +63,6 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   const char* const what = std::getenv("OVERHEAD_FLOOR");
   auto* const cupti = new (std::nothrow) rangefinder::CuptiLibrary;  // in use until the process ends
   rangefinder::CuptiFailure failure;
-  if (what == nullptr || cupti == nullptr || !rangefinder::load_cupti("", *cupti, failure)) return 0;
+  if (what == nullptr || cupti == nullptr || !rangefinder::load_cupti({}, *cupti, failure)) return 0;
   return switch_on(cupti->functions, what) ? 1 : 0;
 }

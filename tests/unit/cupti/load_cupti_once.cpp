@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   rangefinder::CuptiLibrary library;
   rangefinder::CuptiFailure failure;
   std::vector<rangefinder::CuptiCandidate> candidates;
-  const bool loaded = rangefinder::load_cupti(next < argc ? argv[next] : "", library, failure, &candidates);
+  const bool loaded = rangefinder::load_cupti({next < argc ? argv[next] : ""}, library, failure, &candidates);
   std::printf("loaded=%d\nreason=%s\nrefused=%s\nrefused_version=%u\n", loaded ? 1 : 0,
               failure.reason.c_str(), failure.path.c_str(), failure.version);
   std::printf("path=%s\nversion=%u\nremark=%s\n", library.path.c_str(), library.version,
