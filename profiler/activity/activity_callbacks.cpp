@@ -61,6 +61,11 @@ bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::strin
   return r == CUPTI_SUCCESS;
 }
 
+std::size_t dropped_records(const CuptiFunctions& cupti) noexcept {
+  std::size_t dropped = 0;
+  return cupti.ActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS ? dropped : 0;
+}
+
 bool record_device_launches(const CuptiFunctions& cupti) noexcept {
   return cupti.ActivityEnableDeviceGraph(1) == CUPTI_SUCCESS;
 }

@@ -20,6 +20,9 @@ namespace rangefinder {
 /// Registers the buffer callbacks and sets the attributes; before the first context. False: see `error`.
 [[nodiscard]] bool register_activity(const CuptiFunctions& cupti, BufferPool& pool, std::string& error);
 
+/// Records that CUPTI dropped since the last call.
+[[nodiscard]] std::size_t dropped_records(const CuptiFunctions& cupti) noexcept;
+
 /// With graphs whole, also graphs that are launched from the device will have a record each. Call before CUDA
 /// is initialised: CUPTI's documentation. False: they will not.
 [[nodiscard]] bool record_device_launches(const CuptiFunctions& cupti) noexcept;

@@ -47,8 +47,8 @@ DrainLoop::DrainLoop(Sources sources)
     : from_(std::move(sources)),
       cost_before_(cost_of_all_windows()),
       schedule_(from_.options.flush_ms * kNsPerMs),
-      drain_(from_.recorder, from_.options, from_.cupti == nullptr ? nullptr : &from_.cupti->functions),
-      rings_(from_.recorder, drain_, is_late()),
+      trace_(from_.recorder, from_.options, from_.cupti == nullptr ? nullptr : &from_.cupti->functions),
+      rings_(from_.recorder, trace_, is_late()),
       node_records_(from_.recorder.loss) {}
 
 bool DrainLoop::start() noexcept {
@@ -109,21 +109,21 @@ Header DrainLoop::header() const {
 bool DrainLoop::open() {
   const Header header = this->header();
   const OutTemplateValues values{std::to_string(header.pid), header.host, header.rank};
-  const std::string& requested_out = from_.out.empty() ? from_.options.out : from_.out;
+  const std::string& requested = from_.out.empty() ? from_.options.out : from_.out;
   const ExpandedOut out =
-      expand_out_template(requested_out, values, [](const char* name) { return std::getenv(name); });
+      expand_out_template(requested, values, [](const char* name) { return std::getenv(name); });
   if (!out.problem.empty()) log_info(out.problem);
-  if (!open_trace(out.text, names_process(requested_out), header)) {
-    report_failure(drain_.error());
+  if (!open_trace(out.text, names_process(requested), header)) {
+    report_failure(trace_.error());
     return false;
   }
   schedule_.begin(header.base_unix_ns);
   progress_.note_flush(header.base_unix_ns);
   if (header.monitor_period_ns != 0) begin_cycle();
   if (is_late()) {
-    drain_.begin_late();
+    trace_.builder().begin_late();
     for (const NamingLog::Entry& entry : from_.recorder.naming.entries())
-      drain_.on_event(entry.thread, entry.event, {});
+      trace_.builder().on_event(entry.thread, entry.event, {});
   }
   if (from_.begin == Begin::when_ready) begin_when_due();
   announce();
@@ -132,16 +132,16 @@ bool DrainLoop::open() {
 
 bool DrainLoop::open_trace(const std::string& folder, bool names_process, const Header& header) {
   const std::vector<GpuRecord> gpus = from_.cupti != nullptr ? query_gpus() : std::vector<GpuRecord>{};
-  bool opened = drain_.open(folder, header, gpus);
+  bool opened = trace_.open(folder, header, gpus);
   // The process id was used before: by this process before an exec, or in another container, where process
   // ids are small numbers.
-  for (unsigned number = 2; names_process && !opened && drain_.occupied() && number <= kMaxTracesPerPid;
+  for (unsigned number = 2; names_process && !opened && trace_.occupied() && number <= kMaxTracesPerPid;
        ++number)
-    opened = drain_.open(folder + "-" + std::to_string(number), header, gpus);
+    opened = trace_.open(folder + "-" + std::to_string(number), header, gpus);
   // `rangefinder run` has prepared the folder, so a trace in it is of a process of the same run, parent or
   // child.
-  if (!opened && drain_.occupied() && from_.options.run_pid != 0)
-    opened = drain_.open(folder + "/pid=" + std::to_string(header.pid), header, gpus);
+  if (!opened && trace_.occupied() && from_.options.run_pid != 0)
+    opened = trace_.open(folder + "/pid=" + std::to_string(header.pid), header, gpus);
   return opened;
 }
 
@@ -169,9 +169,9 @@ void DrainLoop::begin_recording() noexcept {
 }
 
 void DrainLoop::announce() {
-  log_info((is_late() ? "a window records into " : "recording into ") + drain_.folder());
-  char* const absolute = realpath(drain_.folder().c_str(), nullptr);
-  const std::string folder = absolute != nullptr ? absolute : drain_.folder();
+  log_info((is_late() ? "a window records into " : "recording into ") + trace_.folder());
+  char* const absolute = realpath(trace_.folder().c_str(), nullptr);
+  const std::string folder = absolute != nullptr ? absolute : trace_.folder();
   std::free(absolute);
   if (!from_.options.manifest.empty()) (void)append_line(from_.options.manifest, folder + "\n");
   progress_.update([&](Progress& now) {
@@ -182,7 +182,7 @@ void DrainLoop::announce() {
 
 void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
   const std::uint64_t request = progress_.open_request();
-  if (const auto reason = progress_.take_refusal()) drain_.on_counters_refused(*reason);
+  if (const auto reason = progress_.take_refusal()) trace_.on_counters_refused(*reason);
   report_chain_problem();
   from_.recorder.clock.calibrate();
   const bool flush = progress_.take_flush_request();
@@ -195,14 +195,14 @@ void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
     read_buffers();
   }
   if (uses_cupti() && (!cycle_ || cycle_->open()))
-    node_records_.restart_if_leaking(from_.cupti->functions, drain_.untimed_graph_work(), now_ns);
+    node_records_.restart_if_leaking(from_.cupti->functions, trace_.builder().untimed_graph_work(), now_ns);
   if (cycle_ && !progress_.ending()) follow_cycle(false);
   from_.recorder.threads.recycle();
   const TickChunk tick{clock_now_ns(), monotonic_now_ns()};
-  drain_.end_turn(tick, cost());
-  if (request != 0) drain_.flush_now(tick, cost());
-  if (flush) drain_.flush(tick.now_ns);
-  progress_.note_flush(drain_.flushed_ns());
+  trace_.end_turn(tick, cost());
+  if (request != 0) trace_.flush_now(tick, cost());
+  if (flush) trace_.flush(tick.now_ns);
+  progress_.note_flush(trace_.flushed_ns());
   notify_progress(request);
 }
 
@@ -219,11 +219,8 @@ void DrainLoop::request_records() {
   const std::int64_t begin_ns = monotonic_now_ns();
   from_.cupti->functions.ActivityFlushAll(0);
   longest_flush_ns_ = std::max(longest_flush_ns_, monotonic_now_ns() - begin_ns);
-  std::size_t dropped = 0;
-  if (from_.cupti->functions.ActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS &&
-      dropped != 0) {
+  if (const std::size_t dropped = dropped_records(from_.cupti->functions); dropped != 0)
     from_.recorder.loss.add(Loss::cupti_dropped_records, dropped);
-  }
 }
 
 void DrainLoop::flush_last_records() {
@@ -241,7 +238,7 @@ void DrainLoop::read_exact() {
   from_.exact->take(exact_);
   std::erase_if(exact_, [&](const ExactLaunch& launch) { return !rings_.is_of_window(launch.event); });
   announce_metric_sets();  // after take(): the sets of all taken launches exist by then
-  if (!exact_.empty()) drain_.on_exact(exact_);
+  if (!exact_.empty()) trace_.builder().on_exact(exact_);
 }
 
 void DrainLoop::announce_metric_sets() {
@@ -251,25 +248,28 @@ void DrainLoop::announce_metric_sets() {
     if (std::find(gpus_with_sets_.begin(), gpus_with_sets_.end(), gpu) != gpus_with_sets_.end()) continue;
     gpus_with_sets_.push_back(gpu);
     const auto& groups = config->plan().groups;
-    for (std::size_t group = 0; group < groups.size(); ++group) {
-      drain_.on_metric_set({metric_set_id(gpu, group), groups[group].name, groups[group].metrics});
-    }
+    for (std::size_t group = 0; group < groups.size(); ++group)
+      trace_.builder().on_metric_set({metric_set_id(gpu, group), groups[group].name, groups[group].metrics});
   }
 }
 
 void DrainLoop::read_samples() {
   if (from_.sampler == nullptr) return;
-  from_.sampler->take([this](const PmRecord& record) { drain_.on_samples(record); });
+  from_.sampler->take([this](const PmRecord& record) { trace_.builder().on_samples(record); });
 }
 
 void DrainLoop::read_buffers() {
   if (from_.buffers == nullptr) return;
   from_.buffers->make_ready();
+  TraceBuilder& builder = trace_.builder();
   // Bounded: an application that launches faster than we write would keep us in this loop.
   for (std::size_t taken = 0; taken < from_.buffers->capacity(); ++taken) {
     const FilledBuffer buffer = from_.buffers->next();
     if (buffer.data == nullptr) return;
-    (void)guarded(from_.recorder.loss, [&] { drain_.on_activity(buffer.data, buffer.valid_bytes); });
+    (void)guarded(from_.recorder.loss, [&] {
+      if (auto* const recording = trace_.recording()) recording->activity(buffer.data, buffer.valid_bytes);
+      builder.on_decoded(decode_activity(from_.cupti->functions, buffer.data, buffer.valid_bytes, builder));
+    });
     from_.buffers->give_back(buffer);
     (void)rings_.read();  // a busy thread fills its ring while we decode 2 MiB of records
   }
@@ -280,7 +280,7 @@ void DrainLoop::begin_cycle() {
       from_.options.monitor, clock_now_ns(),
       [this](bool on) { switch_work_records(from_.cupti->functions, from_.options.graphs, on); },
       clock_now_ns);
-  drain_.monitor(*cycle_);
+  trace_.builder().monitor(*cycle_);
 }
 
 void DrainLoop::follow_cycle(bool last) {
@@ -289,12 +289,12 @@ void DrainLoop::follow_cycle(bool last) {
   std::uint64_t window_ns = cycle_->window_ns(now_ns);
   if (!last) {
     if (cycle_->turn() == MonitorCycle::Change::period_ended)
-      drain_.end_period(begin_ns, cycle_->period_begin_ns(), window_ns);
+      trace_.builder().end_period(begin_ns, cycle_->period_begin_ns(), window_ns);
     return;
   }
   // Every window has the same weight in the rates, so a short last one must not count.
   if (window_ns < static_cast<std::uint64_t>(from_.options.monitor.window_ns) / 2) window_ns = 0;
-  drain_.end_period(begin_ns, std::max(now_ns, begin_ns), window_ns);
+  trace_.builder().end_period(begin_ns, std::max(now_ns, begin_ns), window_ns);
 }
 
 std::int64_t DrainLoop::end_ns() const noexcept {
@@ -305,7 +305,7 @@ std::int64_t DrainLoop::end_ns() const noexcept {
 // Work launched before the window's end may still run: waits for its records.
 void DrainLoop::wait_for_late_records() {
   const DrainProgress::End& end = progress_.end();
-  drain_.end_window(end.window_end_ns);
+  trace_.builder().end_window(end.window_end_ns);
   rings_.end(end.window_end_ns);
   wait_for_records(away_ ? 0 : end.patience_ms);
 }
@@ -313,7 +313,8 @@ void DrainLoop::wait_for_late_records() {
 void DrainLoop::wait_for_records(std::uint32_t patience_ms) {
   const std::int64_t deadline_ns = monotonic_now_ns() + patience_ms * kNsPerMs;
   // At least twice: calls that were in progress at the end emit their events a little later.
-  for (int turns = 0; turns < 2 || (!drain_.all_joined() && monotonic_now_ns() < deadline_ns); ++turns) {
+  for (int turns = 0; turns < 2 || (!trace_.builder().all_joined() && monotonic_now_ns() < deadline_ns);
+       ++turns) {
     if (progress_.exiting()) return;
     from_.recorder.sleep_until_woken(kLateRecordSleep);
     turn(clock_now_ns(), true);
@@ -325,7 +326,7 @@ void DrainLoop::follow_gap() {
     case Gap::requested: {
       // Read the clock only now: no launch that began later has been read.
       const std::int64_t start_ns = from_.recorder.clock.now_ns();
-      drain_.begin_gap(start_ns);
+      trace_.builder().begin_gap(start_ns);
       return progress_.begin_gap(start_ns);
     }
     case Gap::quiet:
@@ -361,29 +362,29 @@ void DrainLoop::finish() {
   end.own_cost = cost();
   const auto loss = from_.recorder.loss.snapshot();
   std::copy_n(loss.begin(), end.loss.size(), end.loss.begin());
-  drain_.finish(end, progress_.end().reason);
+  trace_.finish(end, progress_.end().reason);
   notify_progress(progress_.open_request());
-  if (!drain_.summary_error().empty()) say_once(drain_.summary_error() + ". The trace has no summary.");
+  if (!trace_.summary_error().empty()) say_once(trace_.summary_error() + ". The trace has no summary.");
   report();
 }
 
 void DrainLoop::notify_progress(std::uint64_t fulfilled) {
-  if (!write_error_reported_ && !drain_.error().empty()) {
+  if (!write_error_reported_ && !trace_.error().empty()) {
     write_error_reported_ = true;
-    say_once(drain_.error() + ". The application continues; lost lines are counted.");
+    say_once(trace_.error() + ". The application continues; lost lines are counted.");
   }
   progress_.update([&](Progress& now) {
-    now.records = drain_.records();
-    now.bytes_written = drain_.bytes_written();
+    now.records = trace_.records();
+    now.bytes_written = trace_.bytes_written();
     if (fulfilled == 0) return;
     now.written = fulfilled;
-    now.summary = drain_.summary();
+    now.summary = trace_.summary();
   });
 }
 
 void DrainLoop::report() {
   if (from_.options.report.empty()) return;
-  const std::string text = layer_report(drain_.layer_summary(), {.folder = drain_.folder()});
+  const std::string text = layer_report(trace_.layer_summary(), {.folder = trace_.folder()});
   if (from_.options.report == "stderr") {
     (void)!write(STDERR_FILENO, text.data(), text.size());
   } else if (!write_atomically(from_.options.report, text)) {
@@ -402,7 +403,7 @@ OwnCost DrainLoop::cost() const {
   cost.drain_cpu_ns = thread_cpu_ns();
   cost.drain_longest_ns = static_cast<std::uint64_t>(rings_.longest_gap_ns());
   cost.flush_longest_ns = static_cast<std::uint64_t>(longest_flush_ns_);
-  cost.bytes_written = drain_.bytes_written();
+  cost.bytes_written = trace_.bytes_written();
   return cost;
 }
 

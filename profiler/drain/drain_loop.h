@@ -2,7 +2,7 @@
 //
 // Our thread that writes the trace of one window in the application. Its loop, one turn:
 //
-//   sleep ─▶ read all rings ─▶ take exact batches ─▶ take filled buffers ─▶ Drain::end_turn
+//   sleep ─▶ read all rings ─▶ take exact batches ─▶ take filled buffers ─▶ TraceFiles::end_turn
 //     ▲      request complete records from CUPTI when a flush is due            │
 //     └─────────────────────────────────────────────────────────────────────────┘
 //
@@ -22,10 +22,10 @@
 #include "profiler/counters/exact/exact_profiler.h"
 #include "profiler/counters/sampling/pm_sampler.h"
 #include "profiler/cupti/loader.h"
-#include "profiler/drain/drain.h"
 #include "profiler/drain/drain_progress.h"
 #include "profiler/drain/flush_schedule.h"
 #include "profiler/drain/ring_reader.h"
+#include "profiler/drain/trace_files.h"
 #include "profiler/launch/callback_cost.h"
 #include "profiler/options/options.h"
 
@@ -132,7 +132,7 @@ class DrainLoop {
   void follow_gap();
   void leave_cupti();
   void end_gap(std::int64_t end_ns) {
-    drain_.end_gap(progress_.gap_start_ns(), end_ns, progress_.gap_cause());
+    trace_.builder().end_gap(progress_.gap_start_ns(), end_ns, progress_.gap_cause());
     away_ = false;
   }
   [[nodiscard]] bool uses_cupti() const noexcept { return from_.cupti != nullptr && !away_; }
@@ -147,7 +147,7 @@ class DrainLoop {
   const OwnCost cost_before_;  // of earlier windows
   DrainProgress progress_;
   FlushSchedule schedule_;
-  Drain drain_;
+  TraceFiles trace_;
   RingReader rings_;
   NodeRecordGuard node_records_;
   std::optional<MonitorCycle> cycle_;  // in monitor mode

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A recorded run: all input of the drain thread, in order. Replay feeds it to a Drain again,
+// A recorded run: all input of the drain thread, in order. Replay feeds it to a TraceBuilder again,
 // on any machine. Tests, and the demo without a GPU, run on real data only in this way
 // (tests/replay/README.md).
 //

@@ -29,7 +29,7 @@ std::size_t RingReader::read() {
       if (!is_of_window(event)) return;
       extra_.resize(event.extra_bytes);
       if (event.extra_bytes != 0) ring.extra(extra_.data(), extra_.size());
-      drain_.on_event(state.thread(), event, extra_);
+      trace_.builder().on_event(state.thread(), event, extra_);
     });
     if (read >= kBusyEvents) recorder_.threads.enlarge(state);
     events += read;
@@ -49,7 +49,7 @@ void RingReader::name_thread(const ThreadState& state) {
   std::string comm = thread_comm(thread);
   if (comm.empty()) comm = state.first_comm();  // the thread has ended
   name.thread.name = recorder_.names.intern(comm);
-  drain_.on_event(thread, name, {});
+  trace_.builder().on_event(thread, name, {});
 }
 
 // Calls that were in progress when the window began are excluded: records were switched on too late for them.

@@ -2,7 +2,8 @@
 //
 // Reads the threads' rings, and passes on the events that belong to the window.
 //
-//   rings of all threads ─▶ read(): begun in the window? ─▶ Drain::on_event(), with the name of a new thread
+//   rings of all threads ─▶ read(): begun in the window? ─▶ TraceBuilder::on_event(), with the name of a new
+//   thread
 //
 // Measures the longest time between two reads, in which a ring may overflow. Drain thread only, but begin().
 #pragma once
@@ -13,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "profiler/drain/drain.h"
+#include "profiler/drain/trace_files.h"
 #include "profiler/events/recorder.h"
 
 namespace rangefinder {
@@ -21,8 +22,8 @@ namespace rangefinder {
 class RingReader {
  public:
   /// `late`: the window begins with begin(); nothing is read before.
-  RingReader(Recorder& recorder, Drain& drain, bool late) noexcept
-      : recorder_(recorder), drain_(drain), late_(late) {}
+  RingReader(Recorder& recorder, TraceFiles& trace, bool late) noexcept
+      : recorder_(recorder), trace_(trace), late_(late) {}
 
   /// Events that began before `from_ns` are not of the window. Any thread, once.
   void begin(std::int64_t from_ns) noexcept { from_ns_.store(from_ns, std::memory_order_release); }
@@ -43,7 +44,7 @@ class RingReader {
   void name_thread(const ThreadState& state);
 
   Recorder& recorder_;
-  Drain& drain_;
+  TraceFiles& trace_;
   const bool late_;
   std::atomic<std::int64_t> from_ns_{0};
   std::int64_t until_ns_ = Recorder::kAlways;

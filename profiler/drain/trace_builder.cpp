@@ -233,7 +233,17 @@ void TraceBuilder::on_overhead(OverheadRecord overhead, void* details) {
   writer_.write(overhead);
 }
 
-void TraceBuilder::on_samples(SamplesRecord samples) {
+void TraceBuilder::on_decoded(const DecodeResult& result) noexcept {
+  if (result.unknown != 0) recorder_.loss.add(Loss::records_corrupt, result.unknown);
+  if (result.corrupt) recorder_.loss.add(Loss::records_corrupt);
+}
+
+void TraceBuilder::on_samples(const PmRecord& record) {
+  if (recording_ != nullptr) recording_->samples(record);
+  std::visit([this](const auto& one) { add(one); }, record);
+}
+
+void TraceBuilder::add(SamplesRecord samples) {
   for (SampleRun& run : samples.runs) {
     run.start_ns = relative(run.start_ns);
     run.end_ns = relative(run.end_ns);
@@ -242,7 +252,7 @@ void TraceBuilder::on_samples(SamplesRecord samples) {
   if (sharing_ != nullptr) sharing_->add(samples);
 }
 
-void TraceBuilder::on_samples(SamplingRecord sampling) {
+void TraceBuilder::add(SamplingRecord sampling) {
   if (sharing_ == nullptr && sampling.interval_ns != 0) begin_sharing();
   sampling.at_ns = relative(sampling.at_ns);
   writer_.add_sampling(sampling);
@@ -331,7 +341,15 @@ void TraceBuilder::on_category(const Event& event) {
   totals_.add_category(category);
 }
 
+void TraceBuilder::record(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  if (event.kind == EventKind::launch && EventDecoder::api_of(event).kind == ApiClass::graph) {
+    if (const auto graph = recorder_.graphs.find(event.launch.bytes)) recording_->launched(*graph);
+  }
+  recording_->event(thread, event, extra);
+}
+
 void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  if (recording_ != nullptr) record(thread, event, extra);
   if (is_detail(event.kind) && place(event) == MonitorCycle::Place::outside) return;
   switch (event.kind) {
     case EventKind::launch:
@@ -378,12 +396,18 @@ void TraceBuilder::put_exact(const Event& event, WorkKind kind, std::uint64_t by
 }
 
 void TraceBuilder::on_metric_set(const MetricSetRecord& set) {
+  if (recording_ != nullptr) recording_->metric_set(set);
   totals_.expect_exact_lines();
   launches_.expect_exact();
   if (const auto line = exact_.add(set)) writer_.add_metric_set(*line);
 }
 
-void TraceBuilder::on_exact(const ExactLaunch& launch) {
+void TraceBuilder::on_exact(std::span<const ExactLaunch> launches) {
+  if (recording_ != nullptr) recording_->exact(launches);
+  for (const ExactLaunch& launch : launches) add(launch);
+}
+
+void TraceBuilder::add(const ExactLaunch& launch) {
   if (edges_.in_gap(relative(launch.event.start_ns))) return;
   if (launch.event.launch.result != 0) {  // the call failed: no launch, no measurement
     writer_.write(decoder_.launch(launch.thread, launch.event));

@@ -25,12 +25,14 @@
 #include "profiler/attribution/path_totals.h"
 #include "profiler/attribution/sample_sharing.h"
 #include "profiler/counters/exact/exact_launch.h"
+#include "profiler/counters/sampling/sample_queue.h"
 #include "profiler/drain/contiguous_queue.h"
 #include "profiler/drain/event_decoder.h"
 #include "profiler/drain/exact_join.h"
 #include "profiler/drain/launch_table.h"
 #include "profiler/drain/monitor_counts.h"
 #include "profiler/drain/monitor_cycle.h"
+#include "profiler/drain/recording.h"
 #include "profiler/drain/window_edges.h"
 #include "profiler/events/recorder.h"
 #include "profiler/output/kernel_names.h"
@@ -52,14 +54,18 @@ class TraceBuilder final : public RecordSink {
 
   /// `base_unix_ns`: time 0 of the trace.
   TraceBuilder(Recorder& recorder, KernelNames& kernels, TraceWriter& writer, std::int64_t base_unix_ns);
+  /// All input but CUPTI's records is written to `recording` too.
+  void record_to(RecordingWriter& recording) noexcept { recording_ = &recording; }
 
   /// One event of `thread`; `extra`: its extended payload (schema id, then data).
   void on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
-  void on_exact(const ExactLaunch& launch);
+  void on_exact(std::span<const ExactLaunch> launches);
+  /// Call before the first launch that was measured with `set`. Its `id`: metric_set_id().
   void on_metric_set(const MetricSetRecord& set);
   /// Times are absolute, as the sampling thread delivers them.
-  void on_samples(SamplesRecord samples);
-  void on_samples(SamplingRecord sampling);
+  void on_samples(const PmRecord& record);
+  /// A buffer of CUPTI's records was decoded into this sink.
+  void on_decoded(const DecodeResult& result) noexcept;
 
   void on_kernel(const KernelActivity& kernel) override;
   void on_memcpy(MemcpyRecord copy) override;
@@ -127,6 +133,10 @@ class TraceBuilder final : public RecordSink {
   void write_exact_lines(std::int64_t pending_ns);
   template <typename Record>
   void write(const Record& record);
+  void record(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
+  void add(const ExactLaunch& launch);
+  void add(SamplesRecord samples);
+  void add(SamplingRecord sampling);
   void add_path(std::uint32_t path);
   void expire(Pending& pending);
   void expire_all();
@@ -142,6 +152,7 @@ class TraceBuilder final : public RecordSink {
   Recorder& recorder_;
   KernelNames& kernels_;
   TraceWriter& writer_;
+  RecordingWriter* recording_ = nullptr;
   const EventDecoder decoder_;
   LaunchTable launches_;
   TotalsBuilder totals_;

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "profiler/cupti/loader.h"
-#include "profiler/drain/drain.h"
+#include "profiler/drain/trace_files.h"
 #include "profiler/launch/driver_apis.h"
 
 namespace {
@@ -131,11 +131,11 @@ void run(const CuptiFunctions& cupti, const std::string& folder, std::size_t bat
   options.segment_bytes = std::uint64_t{64} << 20;
   options.keep_last = true;
   options.force = true;
-  Drain drain(own, options, &cupti);
+  TraceFiles trace(own, options, &cupti);
   Header header;
   header.base_unix_ns = 1'800'000'000'000'000'000;
-  if (!drain.open(folder, header, {})) {
-    std::fprintf(stderr, "drain_bench: %s\n", drain.error().c_str());
+  if (!trace.open(folder, header, {})) {
+    std::fprintf(stderr, "drain_bench: %s\n", trace.error().c_str());
     std::exit(1);
   }
   Program program(own, header.base_unix_ns);
@@ -146,10 +146,10 @@ void run(const CuptiFunctions& cupti, const std::string& folder, std::size_t bat
     if (!quiet)
       stages[0].time([&] { (void)decode_activity(cupti, program.buffer(), program.bytes(), ignored); });
     stages[2].time([&] {
-      for (const Event& event : program.events()) drain.on_event(kThread, event, {});
+      for (const Event& event : program.events()) trace.builder().on_event(kThread, event, {});
     });
-    stages[1].time([&] { drain.on_activity(program.buffer(), program.bytes()); });
-    stages[3].time([&] { drain.end_turn({program.now_ns(), program.now_ns() - header.base_unix_ns}, {}); });
+    stages[1].time([&] { (void)decode_activity(cupti, program.buffer(), program.bytes(), trace.builder()); });
+    stages[3].time([&] { trace.end_turn({program.now_ns(), program.now_ns() - header.base_unix_ns}, {}); });
   }
   if (quiet) return;
   for (Stage& stage : stages) {

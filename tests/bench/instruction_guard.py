@@ -65,14 +65,14 @@ def measure(build: pathlib.Path, repository: pathlib.Path) -> dict[str, int]:
     recording = repository / "tests/replay" / RECORDING / "recording.zst"
     with tempfile.TemporaryDirectory() as folder:
         replay = [str(build / "bin/rangefinder-replay"), str(recording), "--out", folder, "--force"]
-        activity = instructions(replay, "rangefinder::Drain::on_activity")
-        events = instructions(replay, "rangefinder::Drain::on_event")
+        activity = instructions(replay, "rangefinder::decode_activity")
+        events = instructions(replay, "rangefinder::TraceBuilder::on_event")
         counts = lines_by_kind(pathlib.Path(folder))
     bench = str(build / "tests/push_pop_bench")
     few, many = (instructions([bench, str(n)]) for n in (10_240, 30_720))
     drain = str(build / "tests/drain_bench")
     records, launches = ([instructions([drain, str(n)], inside) for n in (2, 6)]
-                         for inside in ("rangefinder::Drain::on_activity", "rangefinder::Drain::on_event"))
+                         for inside in ("rangefinder::decode_activity", "rangefinder::TraceBuilder::on_event"))
     return {
         "kernel_record": round((records[1] - records[0]) / (4 * BATCH)),
         "launch_event": round((launches[1] - launches[0]) / (4 * BATCH)),

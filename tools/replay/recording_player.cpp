@@ -88,7 +88,7 @@ void expect_id(std::uint32_t id, std::uint32_t expected, const char* what) {
 }  // namespace
 
 RecordingPlayer::RecordingPlayer(const CuptiFunctions& cupti, const Options& options)
-    : cupti_(cupti), options_(options), drain_(recorder_, options, &cupti) {}
+    : cupti_(cupti), options_(options), trace_(recorder_, options, &cupti) {}
 
 void RecordingPlayer::play(RecordingReader& reader, const std::string& folder) {
   RecordingReader::Chunk chunk;
@@ -97,7 +97,7 @@ void RecordingPlayer::play(RecordingReader& reader, const std::string& folder) {
 }
 
 void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string& folder) {
-  if (drain_.folder().empty() && chunk.kind != ChunkKind::about) {
+  if (trace_.folder().empty() && chunk.kind != ChunkKind::about) {
     throw std::runtime_error("the recording is damaged: its first chunk is not `about`");
   }
   switch (chunk.kind) {
@@ -118,7 +118,7 @@ void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string&
     case ChunkKind::exact:
       return on_exact(chunk.bytes);
     case ChunkKind::tick:
-      return drain_.end_turn(Cursor(chunk.bytes).value<TickChunk>(), {});
+      return trace_.end_turn(Cursor(chunk.bytes).value<TickChunk>(), {});
     case ChunkKind::end:
       return on_end(chunk.bytes);
     case ChunkKind::samples:
@@ -127,7 +127,7 @@ void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string&
       return on_launched_graph(chunk.bytes);
     case ChunkKind::metric_set:
       return for_each_line(chunk.bytes, [&](Line& line) {
-        if (auto* const set = std::get_if<MetricSetRecord>(&line)) drain_.on_metric_set(*set);
+        if (auto* const set = std::get_if<MetricSetRecord>(&line)) trace_.builder().on_metric_set(*set);
       });
   }
   throw std::runtime_error("the recording is damaged: a chunk of unknown kind");
@@ -140,7 +140,7 @@ void RecordingPlayer::on_about(const Bytes& bytes, const std::string& folder) {
     if (auto* const found = std::get_if<Header>(&line)) header = *found;
     if (auto* const found = std::get_if<GpuRecord>(&line)) gpus.push_back(*found);
   });
-  if (!drain_.open(folder, header, gpus)) throw std::runtime_error(drain_.error());
+  if (!trace_.open(folder, header, gpus)) throw std::runtime_error(trace_.error());
 }
 
 void RecordingPlayer::on_names(const Bytes& bytes) {
@@ -173,7 +173,7 @@ void RecordingPlayer::on_events(const Bytes& bytes) {
     const std::uint8_t* const extra = cursor.take(event.extra_slots * sizeof(Event));
     if (event.extra_bytes > event.extra_slots * sizeof(Event))
       throw std::runtime_error("the recording is damaged");
-    drain_.on_event(thread, event, {reinterpret_cast<const std::byte*>(extra), event.extra_bytes});
+    trace_.builder().on_event(thread, event, {reinterpret_cast<const std::byte*>(extra), event.extra_bytes});
   }
 }
 
@@ -215,20 +215,22 @@ void RecordingPlayer::on_activity(Bytes& bytes) {
           nullptr;  // pointed into the recorded process
     }
   }
-  drain_.on_activity(bytes.data(), bytes.size());
+  TraceBuilder& builder = trace_.builder();
+  builder.on_decoded(decode_activity(cupti_, bytes.data(), bytes.size(), builder));
 }
 
 void RecordingPlayer::on_exact(const Bytes& bytes) {
   for (Cursor cursor(bytes); !cursor.done();) {
     const auto launch = cursor.value<ExactLaunch>();
-    drain_.on_exact({&launch, 1});
+    trace_.builder().on_exact({&launch, 1});
   }
 }
 
 void RecordingPlayer::on_samples(const Bytes& bytes) {
   for_each_line(bytes, [this](Line& line) {
-    if (auto* const found = std::get_if<SamplesRecord>(&line)) drain_.on_samples(std::move(*found));
-    if (auto* const found = std::get_if<SamplingRecord>(&line)) drain_.on_samples(std::move(*found));
+    if (auto* const found = std::get_if<SamplesRecord>(&line)) trace_.builder().on_samples(std::move(*found));
+    if (auto* const found = std::get_if<SamplingRecord>(&line))
+      trace_.builder().on_samples(std::move(*found));
   });
 }
 
@@ -236,7 +238,7 @@ void RecordingPlayer::on_end(const Bytes& bytes) {
   Cursor cursor(bytes);
   const EndFacts end = end_facts(cursor.value<EndChunk>());
   for (const Loss cause : kHostLosses) recorder_.loss.set(cause, end.loss[static_cast<std::size_t>(cause)]);
-  drain_.finish(end, std::string(cursor.rest()));
+  trace_.finish(end, std::string(cursor.rest()));
   ended_ = true;
 }
 

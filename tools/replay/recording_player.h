@@ -3,7 +3,7 @@
 // Plays a recorded run into the real drain, which writes the trace again.
 //
 //   recording ─▶ names, paths ─▶ its own Recorder ─┐
-//             ─▶ events, exact, activity ──────────┴▶ Drain ─▶ trace-*.ndjson, summary.json
+//             ─▶ events, exact, activity ──────────┴▶ TraceBuilder ─▶ trace-*.ndjson, summary.json
 //
 // Sets the pointers to kernel names in each buffer to texts owned by the player, then uses libcupti's record
 // iterator. Needs libcupti, but no driver and no GPU.
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "profiler/cupti/loader.h"
-#include "profiler/drain/drain.h"
+#include "profiler/drain/trace_files.h"
 #include "profiler/drain/recording.h"
 
 namespace rangefinder {
@@ -46,7 +46,7 @@ class RecordingPlayer {
   const CuptiFunctions& cupti_;
   const Options& options_;
   Recorder recorder_;
-  Drain drain_;
+  TraceFiles trace_;
   std::deque<std::string> kernel_texts_;                         // a deque: records point to the texts
   std::unordered_map<std::uint64_t, const char*> kernel_names_;  // by the recorded pointer
   bool ended_ = false;

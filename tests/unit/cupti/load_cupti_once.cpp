@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,9 @@ int main(int argc, char** argv) {
   rangefinder::CuptiLibrary library;
   rangefinder::CuptiFailure failure;
   std::vector<rangefinder::CuptiCandidate> candidates;
-  const bool loaded = rangefinder::load_cupti({next < argc ? argv[next] : ""}, library, failure, &candidates);
+  const char* const folder = std::getenv("RANGEFINDER_CUPTI_FOLDER");
+  const bool loaded = rangefinder::load_cupti(
+      {next < argc ? argv[next] : "", folder == nullptr ? "" : folder}, library, failure, &candidates);
   std::printf("loaded=%d\nreason=%s\nrefused=%s\nrefused_version=%u\n", loaded ? 1 : 0,
               failure.reason.c_str(), failure.path.c_str(), failure.version);
   std::printf("path=%s\nversion=%u\nremark=%s\n", library.path.c_str(), library.version,

@@ -12,6 +12,10 @@ using namespace rangefinder::test;
 
 namespace {
 
+void put(TraceBuilder& builder, const ExactLaunch& launch) {
+  builder.on_exact({&launch, 1});
+}
+
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 // Only the metrics of ExactMetric: the lines name no metric set.
@@ -62,7 +66,7 @@ struct ExactTrace : BuiltTrace {
     builder.on_kernel(kernel);
   }
   void exact_graph(std::uint32_t correlation, std::uint32_t path) {
-    builder.on_exact(exact_launch(correlation, "cuGraphLaunch", path, WorkKind::graph));
+    put(builder, exact_launch(correlation, "cuGraphLaunch", path, WorkKind::graph));
   }
   [[nodiscard]] PathTotals row(std::uint32_t path) const {
     for (const PathTotals& totals : builder.totals().paths()) {
@@ -82,7 +86,7 @@ TEST_CASE("an exact launch has its counters and its kernel, and counts as exact 
   launch.grid = {4, 5, 6};
   launch.block = {128, 1, 1};
 
-  trace.builder.on_exact(launch);
+  put(trace.builder, launch);
   trace.builder.finish();
 
   const WrittenTrace written = trace.read();
@@ -106,9 +110,9 @@ TEST_CASE("an exact launch without values has a reason, and a failed one is a pl
   ExactTrace trace;
   ExactLaunch launch = exact_launch(5, "cuLaunchKernel", trace.layer);
   launch.outcome = CounterOutcome::busy;
-  trace.builder.on_exact(launch);
+  put(trace.builder, launch);
   launch.event.launch.result = 1;
-  trace.builder.on_exact(launch);
+  put(trace.builder, launch);
 
   const WrittenTrace written = trace.read();
   CHECK_FALSE(written.only<ExactRecord>().measured);
@@ -123,10 +127,10 @@ TEST_CASE("a measured kernel is one kernel: the time comes from its record, the 
     trace.builder.on_kernel(kernel_activity(5));
     trace.tick(20 * kSecond);
     CHECK(trace.loss(Loss::record_without_launch) == 0);
-    trace.builder.on_exact(exact_launch(5, "cuLaunchKernel", trace.layer));
+    put(trace.builder, exact_launch(5, "cuLaunchKernel", trace.layer));
   }
   SECTION("exact line first") {
-    trace.builder.on_exact(exact_launch(5, "cuLaunchKernel", trace.layer));
+    put(trace.builder, exact_launch(5, "cuLaunchKernel", trace.layer));
     trace.builder.on_kernel(kernel_activity(5));
   }
   trace.builder.finish();
@@ -158,7 +162,7 @@ TEST_CASE("the kernel that CUPTI launches at the end of a counter range is exclu
   wait.config.grid = wait.config.block = {1, 1, 1};
   SECTION("with counter ranges") {
     ExactTrace trace;
-    trace.builder.on_exact(exact_launch(5, "cuLaunchKernel", trace.layer));
+    put(trace.builder, exact_launch(5, "cuLaunchKernel", trace.layer));
     trace.builder.on_kernel(kernel_activity(5));
     trace.builder.on_kernel(wait);
     trace.builder.finish();
@@ -182,10 +186,10 @@ TEST_CASE("the kernel that CUPTI launches at the end of a counter range is exclu
 
 TEST_CASE("an exact copy of 0 bytes has no record, and none is missing") {
   ExactTrace trace;
-  trace.builder.on_exact(exact_launch(5, "cuMemcpyHtoDAsync", trace.layer, WorkKind::memcpy));
+  put(trace.builder, exact_launch(5, "cuMemcpyHtoDAsync", trace.layer, WorkKind::memcpy));
   ExactLaunch copy = exact_launch(6, "cuMemcpyHtoDAsync", trace.layer, WorkKind::memcpy);
   copy.bytes = 64;
-  trace.builder.on_exact(copy);
+  put(trace.builder, copy);
   trace.builder.finish();
 
   CHECK(trace.loss(Loss::launch_without_record) == 1);

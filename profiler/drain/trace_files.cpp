@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/drain/drain.h"
+#include "profiler/drain/trace_files.h"
 
 #include <cerrno>
 #include <cstring>
@@ -15,7 +15,7 @@ constexpr std::int64_t kClockNs = 1'000'000'000;
 
 }  // namespace
 
-Drain::Drain(Recorder& recorder, const Options& options, const CuptiFunctions* cupti)
+TraceFiles::TraceFiles(Recorder& recorder, const Options& options, const CuptiFunctions* cupti)
     : recorder_(recorder),
       options_(options),
       cupti_(cupti),
@@ -24,7 +24,7 @@ Drain::Drain(Recorder& recorder, const Options& options, const CuptiFunctions* c
       writer_(recorder, segments_, kernels_),
       flush_interval_(options.flush_ms * kNsPerMs) {}
 
-bool Drain::open(const std::string& folder, const Header& header, const std::vector<GpuRecord>& gpus) {
+bool TraceFiles::open(const std::string& folder, const Header& header, const std::vector<GpuRecord>& gpus) {
   // Allocate first: bad_alloc must not leave an empty folder.
   builder_ = std::make_unique<TraceBuilder>(recorder_, kernels_, writer_, header.base_unix_ns);
   // `rangefinder run` has prepared the folder: a trace in it is of another process of the same run.
@@ -40,7 +40,7 @@ bool Drain::open(const std::string& folder, const Header& header, const std::vec
   return begun;
 }
 
-bool Drain::begin(const Header& header, const std::vector<GpuRecord>& gpus) {
+bool TraceFiles::begin(const Header& header, const std::vector<GpuRecord>& gpus) {
   base_unix_ns_ = header.base_unix_ns;
   base_monotonic_ns_ = header.base_monotonic_ns;
   last_clock_ns_ = last_summary_ns_ = header.base_unix_ns;
@@ -56,46 +56,13 @@ bool Drain::begin(const Header& header, const std::vector<GpuRecord>& gpus) {
     write_line(about, header);
     for (const GpuRecord& gpu : gpus) write_line(about, gpu);
     recording_->about(about);
+    builder_->record_to(*recording_);
   }
   // At once: an application that is killed now still leaves a trace with its header.
   return segments_.flush();
 }
 
-void Drain::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
-  if (recording_) record(thread, event, extra);
-  builder_->on_event(thread, event, extra);
-}
-
-void Drain::record(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
-  if (event.kind == EventKind::launch && EventDecoder::api_of(event).kind == ApiClass::graph) {
-    if (const auto graph = recorder_.graphs.find(event.launch.bytes)) recording_->launched(*graph);
-  }
-  recording_->event(thread, event, extra);
-}
-
-void Drain::on_exact(std::span<const ExactLaunch> launches) {
-  if (recording_) recording_->exact(launches);
-  for (const ExactLaunch& launch : launches) builder_->on_exact(launch);
-}
-
-void Drain::on_metric_set(const MetricSetRecord& set) {
-  if (recording_) recording_->metric_set(set);
-  builder_->on_metric_set(set);
-}
-
-void Drain::on_samples(const PmRecord& record) {
-  if (recording_) recording_->samples(record);
-  std::visit([this](const auto& one) { builder_->on_samples(one); }, record);
-}
-
-void Drain::on_activity(std::uint8_t* data, std::size_t bytes) {
-  if (recording_) recording_->activity(data, bytes);
-  const DecodeResult result = decode_activity(*cupti_, data, bytes, *builder_);
-  if (result.unknown != 0) recorder_.loss.add(Loss::records_corrupt, result.unknown);
-  if (result.corrupt) recorder_.loss.add(Loss::records_corrupt);
-}
-
-void Drain::on_counters_refused(const std::string& reason) {
+void TraceFiles::on_counters_refused(const std::string& reason) {
   Header header = writer_.header();
   header.counters = "refused";
   header.counters_reason = reason;
@@ -103,7 +70,7 @@ void Drain::on_counters_refused(const std::string& reason) {
   segments_.rotate();
 }
 
-void Drain::end_turn(const TickChunk& tick, const OwnCost& cost) {
+void TraceFiles::end_turn(const TickChunk& tick, const OwnCost& cost) {
   if (recording_) recording_->tick(tick);
   // All domains, also those without ranges: a domain that is only misused has no other line.
   while (domains_ < recorder_.domain_count()) writer_.add_domain(domains_++);
@@ -123,23 +90,19 @@ void Drain::end_turn(const TickChunk& tick, const OwnCost& cost) {
   }
 }
 
-void Drain::begin_late() {
-  builder_->begin_late();
-}
-
-void Drain::flush_now(const TickChunk& tick, const OwnCost& cost) {
+void TraceFiles::flush_now(const TickChunk& tick, const OwnCost& cost) {
   flush(tick.now_ns);
   write_summary(tick.now_ns, cost, false);
 }
 
-void Drain::flush(std::int64_t now_ns) {
+void TraceFiles::flush(std::int64_t now_ns) {
   records_at_flush_ = writer_.records();
   flush_interval_.restart(now_ns);
   writer_.write(FlushRecord{now_ns - base_unix_ns_, records_at_flush_, recorder_.loss.snapshot()});
   segments_.flush();
 }
 
-SummaryInput Drain::summary_input() const {
+SummaryInput TraceFiles::summary_input() const {
   return {
       .header = writer_.header(),
       .gpus = writer_.gpus(),
@@ -154,13 +117,13 @@ SummaryInput Drain::summary_input() const {
   };
 }
 
-LayerSummary Drain::layer_summary() const {
+LayerSummary TraceFiles::layer_summary() const {
   SummaryInput input = summary_input();
   input.final = true;
   return rangefinder::layer_summary(input);
 }
 
-void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) {
+void TraceFiles::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) {
   last_summary_ns_ = now_ns;
   records_at_summary_ = writer_.records();
   SummaryInput input = summary_input();
@@ -177,7 +140,7 @@ void Drain::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) 
     summary_error_ = "cannot write " + path + ": " + std::strerror(errno);
 }
 
-void Drain::finish(const EndFacts& end, const std::string& reason) {
+void TraceFiles::finish(const EndFacts& end, const std::string& reason) {
   builder_->finish();
   if (recording_) recording_->end(end, reason);
   segments_.flush();
