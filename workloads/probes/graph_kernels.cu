@@ -29,6 +29,10 @@ extern "C" __global__ void in_choose(unsigned* round, unsigned choices, cudaGrap
   cudaGraphSetConditional(handle, (*round)++ % choices);
 }
 
+extern "C" __global__ void in_again(int* left) {
+  if (--*left > 0) cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch);
+}
+
 }  // namespace
 
 namespace rangefinder::probe {
@@ -50,6 +54,7 @@ cudaError_t load_other_kernels() {
   cudaError_t result = cudaFuncGetAttributes(&attributes, ::in_reset);
   if (result == cudaSuccess) result = cudaFuncGetAttributes(&attributes, ::in_body);
   if (result == cudaSuccess) result = cudaFuncGetAttributes(&attributes, ::in_choose);
+  if (result == cudaSuccess) result = cudaFuncGetAttributes(&attributes, ::in_again);
   return result;
 }
 
@@ -60,6 +65,11 @@ cudaError_t launch_reset(int* left, int runs, cudaStream_t stream) {
 
 cudaError_t launch_body(int* left, cudaGraphConditionalHandle handle, cudaStream_t stream) {
   ::in_body<<<1, 1, 0, stream>>>(left, handle);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_again(int* left, cudaStream_t stream) {
+  ::in_again<<<1, 1, 0, stream>>>(left);
   return cudaGetLastError();
 }
 

@@ -23,6 +23,8 @@ cudaError_t load_other_kernels();
 cudaError_t launch_reset(int* left, int runs, cudaStream_t stream);
 /// Range `body`: ends the loop of `handle` once it has counted `*left` down to 0.
 cudaError_t launch_body(int* left, cudaGraphConditionalHandle handle, cudaStream_t stream);
+/// Range `again`: launches its own graph from the device, until it has counted `*left` down to 0.
+cudaError_t launch_again(int* left, cudaStream_t stream);
 /// Range `choose`: sets the condition of `handle` to (*round)++ % `choices`.
 cudaError_t launch_choose(unsigned* round, unsigned choices, cudaGraphConditionalHandle handle,
                           cudaStream_t stream);
