@@ -111,6 +111,12 @@ void fields(Archive& a, Ref<Archive, GraphRecord> r) {
 }
 
 template <typename Archive>
+void fields(Archive& a, Ref<Archive, HostFunctionRecord> r) {
+  fields(a, r.wait);
+  a.optional("thread"_key, r.thread);
+}
+
+template <typename Archive>
 void call_fields(Archive& a, Ref<Archive, LaunchRecord> r) {
   a.text("api"_key, r.api);
   a.required("corr"_key, r.correlation);

@@ -25,6 +25,7 @@ namespace rangefinder {
   X(AllocRecord, "alloc", "free", &AllocRecord::is_free)            \
   X(EventRecord, "event_record", "stream_wait", &EventRecord::wait) \
   X(OverheadRecord, "overhead")                                     \
+  X(HostFunctionRecord, "host_function")                            \
   X(HoldRecord, "hold")                                             \
   X(GapRecord, "gap")                                               \
   X(MarkRecord, "mark")                                             \

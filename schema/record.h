@@ -114,6 +114,14 @@ struct GraphRecord {
   DeviceLaunch device_launch = DeviceLaunch::unknown;  ///< with a launcher
 };
 
+/// A function of the program that a stream waited for: of cuLaunchHostFunc, or a host node of a graph.
+/// CUPTI 13.1 and later. Sources: CUpti_ActivityHostLaunch, CUpti_ActivityGraphHostNode.
+struct HostFunctionRecord {
+  /// The stream's wait, no work of the GPU. Of cuLaunchHostFunc: no path, since that call is not traced.
+  GpuWork wait;
+  std::uint32_t thread = 0;  ///< gettid() of the thread that ran it
+};
+
 /// Part of every record that comes from a host thread, by a callback or NVTX.
 struct HostWork {
   TimeNs start_ns = kNoTime;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "profiler/base/monotonic_clock.h"
+#include "profiler/cupti/host_function_records.h"
 #include "profiler/events/tsc_clock.h"
 
 namespace rangefinder {
@@ -20,6 +21,9 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                          CUPTI_ACTIVITY_KIND_CONTEXT,
                                          CUPTI_ACTIVITY_KIND_STREAM,
                                          CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
+
+/// An older libcupti refuses them.
+constexpr CUpti_ActivityKind kHostFunctionKinds[] = {kGraphHostNodeKind, kHostLaunchKind};
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
                                   std::size_t* max_records) noexcept {
@@ -79,11 +83,13 @@ bool enable_activity_kinds(const CuptiFunctions& cupti, GraphTracing graphs, std
       return false;
     }
   }
+  for (const CUpti_ActivityKind kind : kHostFunctionKinds) (void)cupti.ActivityEnable(kind);
   return true;
 }
 
 void disable_activity_kinds(const CuptiFunctions& cupti) noexcept {
   for (const CUpti_ActivityKind kind : kKinds) (void)cupti.ActivityDisable(kind);
+  for (const CUpti_ActivityKind kind : kHostFunctionKinds) (void)cupti.ActivityDisable(kind);
 }
 
 void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool on) noexcept {
@@ -94,6 +100,8 @@ void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool 
     if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && graphs != GraphTracing::whole) continue;
     (void)(on ? cupti.ActivityEnable(kind) : cupti.ActivityDisable(kind));
   }
+  for (const CUpti_ActivityKind kind : kHostFunctionKinds)
+    (void)(on ? cupti.ActivityEnable(kind) : cupti.ActivityDisable(kind));
 }
 
 void restart_node_records(const CuptiFunctions& cupti) noexcept {

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "profiler/cupti/host_function_records.h"
+
 namespace rangefinder {
 namespace {
 
@@ -201,6 +203,25 @@ void decode_device_graph(const CUpti_ActivityDeviceGraphTrace& a, RecordSink& si
   sink.on_graph(graph);
 }
 
+template <typename Activity>
+HostFunctionRecord host_function(const Activity& a) {
+  HostFunctionRecord function;
+  set_times(a.start, a.end, function.wait);
+  function.wait.gpu = a.deviceId;
+  function.wait.context = a.contextId;
+  function.wait.stream = a.streamId;
+  function.wait.correlation = a.correlationId;
+  function.thread = a.threadId;
+  return function;
+}
+
+void decode_host_node(const GraphHostNodeActivity& a, RecordSink& sink) {
+  HostFunctionRecord function = host_function(a);
+  function.wait.graph = a.graphId;
+  function.wait.graph_node = a.graphNodeId;
+  sink.on_host_function(function);
+}
+
 void decode_overhead(const CUpti_ActivityOverhead3& a, RecordSink& sink) {
   OverheadRecord overhead;
   set_times(a.start, a.end, overhead);
@@ -265,6 +286,12 @@ bool decode_record(const CUpti_Activity* record, RecordSink& sink) {
       return true;
     case CUPTI_ACTIVITY_KIND_STREAM:
       decode_stream(as<CUpti_ActivityStream>(record), sink);
+      return true;
+    case kGraphHostNodeKind:
+      decode_host_node(as<GraphHostNodeActivity>(record), sink);
+      return true;
+    case kHostLaunchKind:
+      sink.on_host_function(host_function(as<HostLaunchActivity>(record)));
       return true;
     default:
       return false;

@@ -36,6 +36,7 @@ class RecordSink {
   virtual void on_memcpy(MemcpyRecord copy) = 0;
   virtual void on_memset(MemsetRecord memset) = 0;
   virtual void on_graph(GraphRecord graph) = 0;
+  virtual void on_host_function(HostFunctionRecord function) = 0;
   /// `details` was allocated by CUPTI. The receiver owns it and must free() it; may be nullptr.
   virtual void on_overhead(OverheadRecord overhead, void* details) = 0;
   virtual void on_context(const ContextRecord& context) = 0;

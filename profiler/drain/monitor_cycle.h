@@ -15,6 +15,7 @@
 #include <functional>
 #include <limits>
 
+#include "profiler/events/event.h"
 #include "profiler/options/options.h"
 
 namespace rangefinder {
@@ -31,6 +32,13 @@ class MonitorCycle {
   /// ns.
   MonitorCycle(const MonitorRequest& request, std::int64_t begin_ns,
                std::function<void(bool on)> switch_records, std::function<std::int64_t()> now);
+
+  /// Whether events of this kind are omitted between windows, without being counted.
+  [[nodiscard]] static constexpr bool omits(EventKind kind) noexcept {
+    return kind == EventKind::mark || kind == EventKind::sync || kind == EventKind::alloc ||
+           kind == EventKind::free || kind == EventKind::event_record || kind == EventKind::event_wait ||
+           kind == EventKind::hold;
+  }
 
   /// Switches records if due. period_ended: a new window and a new period have begun.
   Change turn();

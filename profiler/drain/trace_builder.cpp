@@ -11,16 +11,6 @@
 #include "schema/key_names.h"
 
 namespace rangefinder {
-namespace {
-
-// Events that monitor mode omits between its windows, without counting them.
-bool is_detail(EventKind kind) noexcept {
-  return kind == EventKind::mark || kind == EventKind::sync || kind == EventKind::alloc ||
-         kind == EventKind::free || kind == EventKind::event_record || kind == EventKind::event_wait ||
-         kind == EventKind::hold;
-}
-
-}  // namespace
 
 TraceBuilder::TraceBuilder(Recorder& recorder, KernelNames& kernels, TraceWriter& writer,
                            std::int64_t base_unix_ns)
@@ -226,6 +216,20 @@ void TraceBuilder::on_graph(GraphRecord graph) {
   on_work(graph);
 }
 
+void TraceBuilder::on_host_function(HostFunctionRecord function) {
+  function.wait.start_ns = relative(function.wait.start_ns);
+  function.wait.end_ns = relative(function.wait.end_ns);
+  if (function.wait.graph_node != 0) {
+    struct Node {
+      GpuWork work;
+    } node{function.wait};
+    (void)join(node);  // the launch's event came long before the node's end
+    function.wait = node.work;
+  }
+  add_path(function.wait.path);
+  writer_.write(function);
+}
+
 void TraceBuilder::on_overhead(OverheadRecord overhead, void* details) {
   std::free(details);
   overhead.start_ns = relative(overhead.start_ns);
@@ -350,7 +354,7 @@ void TraceBuilder::record(std::uint32_t thread, const Event& event, std::span<co
 
 void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
   if (recording_ != nullptr) record(thread, event, extra);
-  if (is_detail(event.kind) && place(event) == MonitorCycle::Place::outside) return;
+  if (MonitorCycle::omits(event.kind) && place(event) == MonitorCycle::Place::outside) return;
   switch (event.kind) {
     case EventKind::launch:
       return on_launch(thread, event);

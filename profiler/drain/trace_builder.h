@@ -71,6 +71,7 @@ class TraceBuilder final : public RecordSink {
   void on_memcpy(MemcpyRecord copy) override;
   void on_memset(MemsetRecord memset) override;
   void on_graph(GraphRecord graph) override;
+  void on_host_function(HostFunctionRecord function) override;
   void on_overhead(OverheadRecord overhead, void* details) override;
   void on_context(const ContextRecord& context) override;
   void on_stream(const StreamRecord& stream) override;

@@ -245,6 +245,12 @@ void TraceWriter::write(const HoldRecord& record) {
   event(record, kHold);
 }
 
+void TraceWriter::write(const HostFunctionRecord& record) {
+  need_work(record.wait);
+  need_thread(record.thread);
+  event(record, kHostFunction);
+}
+
 void TraceWriter::write(const GapRecord& record) {
   begin();
   event(record, kGap);
@@ -286,9 +292,9 @@ void TraceWriter::write(const EndRecord& record) {
 
 std::vector<std::pair<std::string, std::uint64_t>> TraceWriter::counts() const {
   static constexpr std::array<const char*, kKinds> kNames{
-      "kernel",   "memcpy", "memset", "graph", "launch",       "exact",       "samples",
-      "monitor",  "sync",   "alloc",  "free",  "event_record", "stream_wait", "capture",
-      "overhead", "hold",   "gap",    "range", "mark"};
+      "kernel",   "memcpy", "memset",        "graph", "launch",       "exact",       "samples",
+      "monitor",  "sync",   "alloc",         "free",  "event_record", "stream_wait", "capture",
+      "overhead", "hold",   "host_function", "gap",   "range",        "mark"};
   std::vector<std::pair<std::string, std::uint64_t>> out;
   for (std::size_t i = 0; i < kKinds; ++i) {
     if (counts_[i] != 0) out.emplace_back(kNames[i], counts_[i]);

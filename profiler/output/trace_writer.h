@@ -56,6 +56,7 @@ class TraceWriter {
   void write(const OverheadRecord& record);
   void write(const HoldRecord& record);
   void write(const GapRecord& record);
+  void write(const HostFunctionRecord& record);
   void write(const RangeRecord& record);
   void write(const MarkRecord& record);
   void write(const ClockRecord& record);
@@ -91,6 +92,7 @@ class TraceWriter {
     kCapture,
     kOverhead,
     kHold,
+    kHostFunction,
     kGap,
     kRange,
     kMark,

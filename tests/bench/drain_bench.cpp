@@ -38,6 +38,7 @@ class Ignored final : public RecordSink {
   void on_kernel(const KernelActivity& kernel) override { sum += kernel.work.correlation; }
   void on_memcpy(MemcpyRecord) override {}
   void on_memset(MemsetRecord) override {}
+  void on_host_function(HostFunctionRecord) override {}
   void on_graph(GraphRecord) override {}
   void on_overhead(OverheadRecord, void*) override {}
   void on_context(const ContextRecord&) override {}

@@ -41,6 +41,23 @@ class GraphCases(InjectionCase):
         replay = next(module for module in trace.summary["modules"] if module["path"] == "replay")
         self.assertEqual(replay["graphs"], 80)
 
+    def test_functions_that_streams_wait_for_are_recorded_where_cupti_has_them(self):
+        run = self.run_both("graph_changes", "host", FAKE_CUPTI_VERSION="130100")
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assert_balanced(trace)
+        self.assert_valid(trace.folder)
+        self.assertEqual(trace.end["loss"], {})
+        found = [line.get("path_text", "") for line in trace.of("host_function")]
+        self.assertEqual(Counter(found), {"": 3, "first": 5})  # of calls; of a node
+        self.assertEqual(len(trace.of("kernel")), 3 + 2 * 5)
+        self.assertTrue(all(line["end"] > line["start"] and line["thread"] for line in trace.of("host_function")))
+
+    def test_an_older_cupti_has_no_records_of_functions_that_streams_wait_for(self):
+        trace = self.changes("host")
+        self.assertEqual((len(trace.of("host_function")), len(trace.of("kernel"))), (0, 13))
+
     def test_nodes_without_times_are_counted_and_records_are_switched_off_and_on_again(self):
         run = self.run_both("graphs", "300", "1.5", fake={"FAKE_CUPTI_NODES": "100"}, RANGEFINDER_FLUSH_MS="50")
 

@@ -140,6 +140,15 @@ FAKE_EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::s
   });
 }
 
+// The function runs at once: programs here need no order.
+FAKE_EXPORT CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
+  const cuLaunchHostFunc_params params{stream, function, data};
+  return TRACED(cuLaunchHostFunc, params, nullptr, [&](const fake::Call& call) {
+    function(data);
+    return fake::submit(fake::work_of(call, fake::WorkClass::host_function, stream), stream);
+  });
+}
+
 FAKE_EXPORT CUresult cuStreamSynchronize(CUstream stream) {
   const cuStreamSynchronize_params params{stream};
   return TRACED(cuStreamSynchronize, params, nullptr, [](const fake::Call&) {

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/cupti/host_function_records.h"
 #include "tests/injection/fake_cupti.h"
 
 namespace fake {
@@ -42,7 +43,7 @@ auto& full = *new std::vector<Buffer>;
 std::size_t dropped = 0;
 std::int64_t records_seen = 0;
 bool zeroed = false;
-std::array<std::atomic<bool>, CUPTI_ACTIVITY_KIND_COUNT> enabled{};
+std::array<std::atomic<bool>, 64> enabled{};  // by kind
 
 std::atomic<std::int64_t> clock_shift_ns{number_from("FAKE_CUPTI_CLOCK_SHIFT", 0)};
 
@@ -155,6 +156,37 @@ void record_memset(const Work& work) {
   append(record, work.end_ns);
 }
 
+void record_host_function(const Work& work) {
+  const auto set = [&work](auto& record) {
+    record.streamId = work.stream;
+    record.contextId = work.context->id;
+    record.deviceId = work.context->gpu;
+    record.correlationId = work.correlation;
+    record.processId = static_cast<std::uint32_t>(getpid());
+    record.threadId = static_cast<std::uint32_t>(gettid());
+    record.start = static_cast<std::uint64_t>(work.start_ns);
+    record.end = static_cast<std::uint64_t>(work.end_ns);
+    append(record, work.end_ns);
+  };
+  if (work.graph_node == 0) {
+    rangefinder::HostLaunchActivity record{};
+    record.kind = rangefinder::kHostLaunchKind;
+    return set(record);
+  }
+  rangefinder::GraphHostNodeActivity record{};
+  record.kind = rangefinder::kGraphHostNodeKind;
+  record.graphId = static_cast<std::uint32_t>(work.graph_node >> 32);
+  record.graphNodeId = work.graph_node;
+  set(record);
+}
+
+/// Whether this version of CUPTI has the kind.
+bool has_kind(CUpti_ActivityKind kind) {
+  if (kind == rangefinder::kGraphHostNodeKind || kind == rangefinder::kHostLaunchKind)
+    return number_from("FAKE_CUPTI_VERSION", CUPTI_API_VERSION) >= rangefinder::kFirstCuptiWithHostFunctions;
+  return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < CUPTI_ACTIVITY_KIND_COUNT;
+}
+
 /// A forced flush delivers incomplete records without times.
 template <typename Record>
 void untime(std::uint8_t* at, std::int64_t now) {
@@ -190,6 +222,8 @@ void record_work(const Work& work) {
       return record_copy(work);
     case WorkClass::memset:
       return record_memset(work);
+    case WorkClass::host_function:
+      return record_host_function(work);
   }
 }
 
@@ -214,8 +248,7 @@ void record_stream(CUcontext context, std::uint32_t stream) {
 
 FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   FAKE_BEGIN(ActivityEnable, driver);
-  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
-    return CUPTI_ERROR_INVALID_KIND;
+  if (!fake::has_kind(kind)) return CUPTI_ERROR_INVALID_KIND;
   // After this, the real CUPTI may have no kernel records in any later window (docs/internals/decisions.md).
   static const auto init_runs_elsewhere =
       reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "fakeCudaInitRunsElsewhere"));
@@ -227,8 +260,7 @@ FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 
 FAKE_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   FAKE_BEGIN(ActivityDisable, driver);
-  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
-    return CUPTI_ERROR_INVALID_KIND;
+  if (!fake::has_kind(kind)) return CUPTI_ERROR_INVALID_KIND;
   fake::enabled[kind].store(false);
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) fake::node_records_disabled();
   return CUPTI_SUCCESS;

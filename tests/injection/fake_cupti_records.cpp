@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fake CUPTI: sizes of records, and their iteration.
+#include "profiler/cupti/host_function_records.h"
 #include "tests/injection/fake_cupti.h"
 
 namespace fake {
 
 std::size_t size_of(CUpti_ActivityKind kind) {
+  if (kind == rangefinder::kGraphHostNodeKind) return sizeof(rangefinder::GraphHostNodeActivity);
+  if (kind == rangefinder::kHostLaunchKind) return sizeof(rangefinder::HostLaunchActivity);
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return sizeof(CUpti_ActivityKernel10);

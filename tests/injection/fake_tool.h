@@ -56,7 +56,7 @@ struct Call {
   bool entered = false;  ///< the tool got the enter callback; otherwise the exit has no `word`
 };
 
-enum class WorkClass : std::uint8_t { kernel, memcpy, memset };
+enum class WorkClass : std::uint8_t { kernel, memcpy, memset, host_function };
 
 /// Work on the GPU. Its times are set at the launch; it is complete after end_ns.
 struct Work {

@@ -38,6 +38,7 @@ class WritingSink final : public RecordSink {
   void on_memcpy(MemcpyRecord copy) override { write(copy); }
   void on_memset(MemsetRecord memset) override { write(memset); }
   void on_graph(GraphRecord graph) override { write(graph); }
+  void on_host_function(HostFunctionRecord function) override { write(function); }
   void on_overhead(OverheadRecord overhead, void*) override { write(overhead); }
   void on_context(const ContextRecord& context) override { write(context); }
   void on_stream(const StreamRecord& stream) override { write(stream); }

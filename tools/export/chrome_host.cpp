@@ -124,6 +124,13 @@ void ChromeHost::add(const GapRecord& gap) {
                         gap.start_ns, gap.end_ns, [&](JsonObject& args) { args.text("cause", gap.cause); });
 }
 
+void ChromeHost::add(const HostFunctionRecord& function) {
+  if (!is_timed(function.wait)) return;
+  context_.events.slice(context_.host_row(function.thread), "host_function", "\"host function\"",
+                        function.wait.start_ns, function.wait.end_ns,
+                        [&](JsonObject& args) { args.number("stream", function.wait.stream); });
+}
+
 void ChromeHost::add(const HoldRecord& hold) {
   if (!is_timed(hold)) return;
   context_.events.slice(context_.host_row(hold.thread), "overhead", "\"held by the profiler\"", hold.start_ns,

@@ -96,6 +96,7 @@ class ChromeHost {
   void add(const OverheadRecord& overhead);
   void add(const HoldRecord& hold);
   void add(const GapRecord& gap);
+  void add(const HostFunctionRecord& function);
 
  private:
   /// False: the call has no times.

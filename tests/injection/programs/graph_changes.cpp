@@ -148,6 +148,30 @@ void break_capture(const Gpu& gpu, CUstream stream) {
   std::printf("%d %d\n", static_cast<int>(of_wait), static_cast<int>(of_capture));
 }
 
+void call_host_functions(const Gpu& gpu, CUstream stream) {
+  static int calls = 0;
+  const auto call = [stream] {
+    must(cuLaunchHostFunc(
+             stream, [](void*) { ++calls; }, nullptr),
+         "cuLaunchHostFunc");
+  };
+  CUgraph graph = nullptr;
+  must(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture");
+  {
+    const Range open("first");
+    must(gpu.launch(1, stream), "cuLaunchKernel");
+    call();
+    must(gpu.launch(1, stream), "cuLaunchKernel");
+  }
+  must(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+  CUgraphExec const exec = instantiate(graph);
+  for (int i = 0; i < 5; ++i) launch(exec, stream, "replay");
+  for (int i = 0; i < 3; ++i) {
+    must(gpu.launch(1, stream), "cuLaunchKernel");
+    call();
+  }
+}
+
 void use_threads(const Gpu& gpu) {
   const auto work = [&](const char* range) {
     gpu.use_on_this_thread();
@@ -180,6 +204,7 @@ int main(int argc, char** argv) {
   if (how == "failed") fail_update(gpu, stream);
   if (how == "eager") launch_beside_capture(gpu, stream);
   if (how == "threads") use_threads(gpu);
+  if (how == "host") call_host_functions(gpu, stream);
   if (how == "broken") break_capture(gpu, stream);
   std::printf("done\n");
   return 0;

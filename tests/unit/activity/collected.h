@@ -17,6 +17,7 @@ struct Collected final : RecordSink {
   std::vector<MemcpyRecord> copies;
   std::vector<MemsetRecord> memsets;
   std::vector<GraphRecord> graphs;
+  std::vector<HostFunctionRecord> host_functions;
   std::vector<OverheadRecord> overheads;
   std::vector<ContextRecord> contexts;
   std::vector<StreamRecord> streams;
@@ -37,6 +38,7 @@ struct Collected final : RecordSink {
     order += 'm';
     memsets.push_back(memset);
   }
+  void on_host_function(HostFunctionRecord function) override { host_functions.push_back(function); }
   void on_overhead(OverheadRecord overhead, void* details) override {
     order += 'o';
     std::free(details);

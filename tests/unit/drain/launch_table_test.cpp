@@ -297,3 +297,23 @@ TEST_CASE("for any input, launched = recorded + exact + lost, with the counts of
     CHECK(mine.launched == mine.recorded + mine.exact + mine.lost);
   }
 }
+
+TEST_CASE("a launch from the device belongs to the host's launch that led to it") {
+  const auto graph = [](std::uint32_t executable) {
+    return std::make_shared<const LaunchedGraph>(executable, executable, nullptr, nullptr, nullptr, nullptr,
+                                                 false);
+  };
+  LaunchTable table;
+  table.put(1, WorkKind::graph, {3, 300}, true, {graph(7), 100});
+  table.put(2, WorkKind::graph, {4, 400}, true, {graph(7), 200});
+  table.put(3, WorkKind::graph, {5, 500}, true, {graph(8), 150});
+
+  CHECK(table.find_device_launch(7, 9, 190)->correlation == 1);  // the second launch came later
+  CHECK(table.find_device_launch(7, 9, 250)->path == 4);
+  CHECK(table.find_device_launch(9, 10, 260)->correlation == 2);  // 9 was launched by 7, and launches 10
+  CHECK(table.find_device_launch(8, 8, 260)->correlation == 3);   // itself
+  CHECK_FALSE(table.find_device_launch(11, 12, 300));
+
+  table.close();  // none of these were records of the host's launches
+  check(balance(table, WorkKind::graph), 3, 0, 0, 3);
+}

@@ -217,6 +217,9 @@ inline void add_host_work(std::vector<Line>& lines) {
   lines.emplace_back(AllocRecord{host(91000, 91100, 0, 0), "cuMemFreeAsync", true, AllocKind::async,
                                  0x7f0000000000, 0, 1, 7, 0x55cc});
   lines.emplace_back(OverheadRecord{50, 90, "lazy_function_loading", kThread, 0});
+  HostFunctionRecord function{work(30600, 30900, 31, 2), kThread};
+  function.wait.graph = 6;
+  lines.emplace_back(function);
   lines.emplace_back(HoldRecord{30100, 66100, kThread, HoldCause::counter_batch});
   lines.emplace_back(GapRecord{92000, 93000, "torch.profiler"});
 }

@@ -76,6 +76,7 @@ std::string idle_cause(const TraceDiff& diff, const Change& idle, Verdict verdic
   static const std::map<Quantity, const char*> kTexts{
       {Quantity::idle_copies_ns, "during copies"},
       {Quantity::idle_queued_ns, "between kernels already launched"},
+      {Quantity::idle_function_ns, "in functions that a stream waited for"},
       {Quantity::idle_launch_ns, "in launch calls"},
       {Quantity::idle_sync_ns, "in waits for the GPU"},
       {Quantity::idle_memory_ns, "in allocations"},

@@ -38,6 +38,7 @@ constexpr QuantityName kQuantityNames[] = {
     {"gpu_idle_ns", "GPU idle", Unit::ns, "more", "less"},
     {"gpu_idle_copies_ns", "idle: copies", Unit::ns, "more", "less"},
     {"gpu_idle_queued_ns", "idle: launched kernels", Unit::ns, "more", "less"},
+    {"gpu_idle_function_ns", "idle: host functions", Unit::ns, "more", "less"},
     {"gpu_idle_launch_ns", "idle: launching", Unit::ns, "more", "less"},
     {"gpu_idle_sync_ns", "idle: waiting", Unit::ns, "more", "less"},
     {"gpu_idle_memory_ns", "idle: allocating", Unit::ns, "more", "less"},

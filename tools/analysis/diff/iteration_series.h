@@ -39,8 +39,9 @@ enum class Quantity : std::uint8_t {
   wall_longest_ns,
   busy_ns,
   idle_ns,
-  idle_copies_ns,  ///< these six: by IdleCause
+  idle_copies_ns,  ///< these seven: by IdleCause
   idle_queued_ns,
+  idle_function_ns,
   idle_launch_ns,
   idle_sync_ns,
   idle_memory_ns,

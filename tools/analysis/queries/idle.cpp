@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/launched_work.h"
 #include "tools/analysis/model/line_parts.h"
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/gap_list.h"
@@ -32,6 +33,8 @@ namespace {
 constexpr Columns kIdleSectionColumns = Column::work_times | Column::work_place | kHostCallColumns |
                                         Column::launch_thread | Column::launch_context | Column::range_times |
                                         Column::range_thread | Column::range_path;
+
+constexpr std::int32_t kFirstCuptiWithHostFunctions = 130'100;
 
 struct Gpu {
   GapList gaps;    // without any work
@@ -57,6 +60,11 @@ class IdleSection final : public Section {
   void add(const SelectedRows& rows) override {
     rows.lines<GapRecord>([this](const GapRecord& gap) { timeline_.add(gap); });
     rows.lines<HoldRecord>([this](const HoldRecord& hold) { hosts_[hold.thread].add_hold(hold); });
+    rows.lines<HostFunctionRecord>([this](const HostFunctionRecord& function) {
+      ++functions_;
+      if (function.wait.start_ns != kNoTime)
+        function_ns_ += elapsed_ns(function.wait.start_ns, function.wait.end_ns);
+    });
     rows.work(kIdleSectionColumns,
               [this](const auto& record, bool) { timeline_.add(record.work, is_kernel(record)); });
     rows.ranges(kIdleSectionColumns, [this](const RangeRecord& range, bool) {
@@ -220,8 +228,20 @@ class IdleSection final : public Section {
     sort_rows(table, "idle_ns");
     table.remarks +=
         "The columns describe the thread with most launches. own code: time outside all recorded driver "
-        "calls.\n";
+        "calls.\n" +
+        host_functions(input.trace.header);
     return table;
+  }
+
+  std::string host_functions(const Header& header) const {
+    if (header.cupti_version > 0 && header.cupti_version < kFirstCuptiWithHostFunctions) {
+      return "Functions that streams wait for (cudaLaunchHostFunc, host nodes of graphs) are recorded with "
+             "CUPTI 13.1 "
+             "and later: here\nthey are idle time.\n";
+    }
+    if (functions_ == 0) return {};
+    return "Functions that streams wait for (cudaLaunchHostFunc, host nodes of graphs): " +
+           std::to_string(functions_) + ", " + duration_text(function_ns_) + " together.\n";
   }
 
   Table size_rows() const {
@@ -262,7 +282,8 @@ class IdleSection final : public Section {
   std::map<std::uint32_t, HostTimeline> hosts_;                                // by thread
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> launches_;  // by context and thread
   std::map<std::uint32_t, Gpu> gpus_;
-  std::uint64_t calls_ = 0;  // since the last drop_calls()
+  std::uint64_t functions_ = 0, function_ns_ = 0;  // that streams waited for
+  std::uint64_t calls_ = 0;                        // since the last drop_calls()
   std::uint32_t gpu_id_ = 0;
   Gpu* gpu_ = nullptr;            // of the latest span
   std::uint32_t thread_ = 0;      // of the latest call or range

@@ -18,6 +18,7 @@ struct CauseName {
 /// By IdleCause.
 constexpr std::array<CauseName, kIdleCauses> kCauseNames{{{"copies", "only copies ran"},
                                                           {"queued", "between kernels already launched"},
+                                                          {"host_function", "host function"},
                                                           {"launching", "host launching"},
                                                           {"waiting", "host waiting"},
                                                           {"allocating", "host allocating"},
@@ -59,6 +60,12 @@ std::string_view idle_cause_key(IdleCause cause) noexcept {
 void IdleCauses::begin_chunk(const SelectedRows& rows) {
   holds_ = &rows.names().holds;
   whole_graphs_ = whole_graphs_ || rows.has_whole_graphs();
+  rows.lines<HostFunctionRecord>([this](const HostFunctionRecord& function) {
+    if (function.wait.start_ns != kNoTime)
+      functions_.push_back({function.wait.start_ns, function.wait.end_ns});
+  });
+  std::sort(functions_.begin(), functions_.end(),
+            [](const Span& a, const Span& b) { return a.start_ns < b.start_ns; });
 }
 
 void IdleCauses::add(const SelectedRows& rows) {
@@ -114,7 +121,9 @@ void IdleCauses::add(const WorkEvent& event) {
   }
   busy_until_ = is_first ? end_ns : std::max(busy_until_, end_ns);
   worked_until_ = worked_until_ == kNoTime ? end_ns : std::max(worked_until_, end_ns);
-  std::erase_if(copies_, [this](const Span& copy) { return copy.end_ns <= busy_until_; });
+  const auto is_past = [this](const Span& span) { return span.end_ns <= busy_until_; };
+  std::erase_if(copies_, is_past);
+  std::erase_if(functions_, is_past);
 }
 
 void IdleCauses::add_copy(const WorkEvent& event) {
@@ -169,11 +178,25 @@ IdleTime IdleCauses::causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) c
   return out;
 }
 
+std::uint64_t IdleCauses::function_ns(TimeNs from, TimeNs to) const {
+  std::uint64_t ns = 0;
+  for (const Span& function : functions_) {
+    if (function.start_ns >= to) break;
+    const TimeNs start = std::max(from, function.start_ns), end = std::min(to, function.end_ns);
+    if (end <= start) continue;
+    ns += elapsed_ns(start, end);
+    from = end;  // several may run at once
+  }
+  return ns;
+}
+
 void IdleCauses::add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
   if (ended_by.launch_start_ns == kNoTime) return;
   // The host had launched it before: the GPU waited for its own scheduler, another stream or an event.
   if (!ended_by.first_of_launch || ended_by.launch_start_ns < from - TimeNs{GpuGaps::kLaunchLeadNs}) {
-    of(out, IdleCause::queued) += elapsed_ns(from, to);
+    const std::uint64_t in_functions = function_ns(from, to);
+    of(out, IdleCause::host_function) += in_functions;
+    of(out, IdleCause::queued) += elapsed_ns(from, to) - in_functions;
     return;
   }
   std::uint64_t rest_ns = holds_->net_ns(ended_by.thread, from, to);

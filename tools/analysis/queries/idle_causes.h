@@ -3,7 +3,8 @@
 // Why no kernel ran, by iteration.
 //
 //   WorkEvents in order of start ─▶ gap before a kernel ─┬─ copies ran in it
-//                                                        ├─ its launch came before the gap: queued
+//                                                        ├─ its launch came before the gap: a host function
+//                                                        ran, │  or queued
 //   launches, waits, allocations of each host thread ────┴─ else: the call that the launching thread was in
 //
 // A gap is time without a kernel on any GPU. It belongs to the iteration of the kernel that ends it, from the
@@ -29,8 +30,16 @@
 
 namespace rangefinder {
 
-enum class IdleCause : std::uint8_t { copies, queued, launching, waiting, allocating, host_code };
-inline constexpr std::size_t kIdleCauses = 6;
+enum class IdleCause : std::uint8_t {
+  copies,
+  queued,
+  host_function,
+  launching,
+  waiting,
+  allocating,
+  host_code
+};
+inline constexpr std::size_t kIdleCauses = 7;
 /// For people: "host launching".
 [[nodiscard]] std::string_view idle_cause_text(IdleCause cause) noexcept;
 /// For JSON: "launching".
@@ -83,6 +92,8 @@ class IdleCauses {
   void add_copy(const WorkEvent& event);
   void add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by);
   [[nodiscard]] IdleTime causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
+  /// How much of it a host function ran, that a stream waited for.
+  [[nodiscard]] std::uint64_t function_ns(TimeNs from, TimeNs to) const;
   void add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
 
   const Iterations& iterations_;
@@ -90,7 +101,8 @@ class IdleCauses {
   IdleTime total_{};
   const Holds* holds_ = nullptr;                               // of the trace
   std::unordered_map<std::uint32_t, std::deque<Call>> calls_;  // by thread; those after the last kernel
-  std::vector<Span> copies_;  // merged, in order; those that end after busy_until_
+  std::vector<Span> copies_;     // merged, in order; those that end after busy_until_
+  std::vector<Span> functions_;  // host functions, by start; those that end after busy_until_
   TimeNs busy_until_ = kNoTime;
   TimeNs worked_until_ = kNoTime;                // the end of all work so far, also of copies
   IdleTime since_kernel_{}, since_kernel_of_{};  // up to there, if no kernel follows; of the iteration

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/queries/idle_causes.h"
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/findings/findings_trace.h"
+
+using namespace rangefinder;
+using namespace rangefinder::test;
+
+namespace {
+
+std::uint64_t of(const IdleTime& time, IdleCause cause) {
+  return time[static_cast<std::size_t>(cause)];
+}
+
+/// Two kernels, 50 us apart.
+struct TwoKernels : MadeTrace {
+  /// `launched`: the second one. The first starts at 30 us.
+  explicit TwoKernels(TimeNs launched) {
+    const std::uint32_t path = add_path("step"), name = add_name("busy()");
+    const std::uint32_t config = add_config(grid_of(64, 128));
+    add({path, name, config, 10'000, 30'000, 40'000});
+    add({path, name, config, launched, 90'000, 100'000});
+  }
+};
+
+HostFunctionRecord function(TimeNs start, TimeNs end) {
+  HostFunctionRecord out;
+  out.wait.start_ns = start;
+  out.wait.end_ns = end;
+  out.wait.context = 1;
+  out.wait.stream = 13;
+  return out;
+}
+
+IdleTime causes(const MadeTrace& made) {
+  made.write();
+  WholeTrace trace(open_trace_folder(made.folder.path()), IdleCauses::kColumns);
+  IdleCauses out(trace.iterations());
+  trace.each([&out](const SelectedRows& rows) { out.add(rows); });
+  out.finish();
+  return out.total();
+}
+
+}  // namespace
+
+TEST_CASE("a gap between launched kernels is queued") {
+  CHECK(of(causes(TwoKernels(15'000)), IdleCause::queued) == 50'000);
+}
+
+TEST_CASE("a host function is the cause of the part of the gap in which it ran") {
+  TwoKernels trace(15'000);
+  trace.put(function(35'000, 60'000));  // began before the gap
+  trace.put(function(50'000, 65'000));  // of another stream, at the same time
+
+  const IdleTime idle = causes(trace);
+
+  CHECK(of(idle, IdleCause::host_function) == 25'000);
+  CHECK(of(idle, IdleCause::queued) == 25'000);
+}
+
+TEST_CASE("a host function is no cause of a gap that ends with a late launch") {
+  TwoKernels trace(80'000);
+  trace.put(function(45'000, 60'000));
+
+  CHECK(of(causes(trace), IdleCause::host_function) == 0);
+}
