@@ -385,6 +385,15 @@ void fields(Archive& a, Ref<Archive, PathRecord> r) {
 }
 
 template <typename Archive>
+void fields(Archive& a, Ref<Archive, ModuleSourceRecord> r) {
+  a.required("path"_key, r.path);
+  a.optional("class_file"_key, r.class_file);
+  a.optional("class_line"_key, r.class_line);
+  a.optional("call_file"_key, r.call_file);
+  a.optional("call_line"_key, r.call_line);
+}
+
+template <typename Archive>
 void fields(Archive& a, Ref<Archive, KernelNameRecord> r) {
   a.required("id"_key, r.id);
   a.required("mangled"_key, r.mangled);

@@ -30,6 +30,7 @@ namespace rangefinder {
   X(GapRecord, "gap")                                               \
   X(MarkRecord, "mark")                                             \
   X(PathRecord, "path")                                             \
+  X(ModuleSourceRecord, "module_source")                            \
   X(NameRecord, "name")                                             \
   X(KernelNameRecord, "kernel_name")                                \
   X(LaunchConfigRecord, "config")                                   \
@@ -80,7 +81,7 @@ template <typename Record>
   constexpr std::string_view kEvents[]{"kernel",      "memcpy",  "memset",   "launch", "exact",
                                        "samples",     "sync",    "alloc",    "free",   "event_record",
                                        "stream_wait", "capture", "overhead", "range",  "mark",
-                                       "graph",       "monitor", "hold",     "gap"};
+                                       "graph",       "monitor", "hold",     "gap",    "host_function"};
   for (const std::string_view event : kEvents) {
     if (event == kind) return true;
   }

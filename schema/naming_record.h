@@ -116,6 +116,16 @@ struct PathRecord {
   std::string name;  ///< of the innermost range only; may contain '/'
 };
 
+/// Source lines of the PyTorch module of a path. At least one of the two is there. Source: the mark that
+/// rangefinder.torch makes at the module's first call.
+struct ModuleSourceRecord {
+  std::uint32_t path = 0;
+  std::string class_file;        ///< of forward() of the module's class; empty: a class of PyTorch's own
+  std::uint32_t class_line = 0;  ///< from 1
+  std::string call_file;         ///< where the program calls the module; empty: unknown
+  std::uint32_t call_line = 0;   ///< from 1
+};
+
 /// A kernel name, interned.
 struct KernelNameRecord {
   std::uint32_t id = 0;

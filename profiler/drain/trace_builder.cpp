@@ -211,7 +211,6 @@ void TraceBuilder::on_memcpy(MemcpyRecord copy) {
 void TraceBuilder::on_memset(MemsetRecord memset) {
   on_work(memset);
 }
-
 void TraceBuilder::on_graph(GraphRecord graph) {
   on_work(graph);
 }
@@ -353,6 +352,7 @@ void TraceBuilder::record(std::uint32_t thread, const Event& event, std::span<co
 }
 
 void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
+  if (omits_sources_ && event.kind == EventKind::module_source) return;
   if (recording_ != nullptr) record(thread, event, extra);
   if (MonitorCycle::omits(event.kind) && place(event) == MonitorCycle::Place::outside) return;
   switch (event.kind) {
@@ -380,6 +380,10 @@ void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<
     case EventKind::payload_schema:
       return writer_.add_payload_schema(
           {event.schema.id, event.schema.domain, std::string(recorder_.names.text(event.schema.definition))});
+    case EventKind::module_source:
+      return writer_.add_module_source(
+          event.path, event.source.module,
+          {event.source.class_file, event.source.class_line, event.source.call_file, event.source.call_line});
     case EventKind::graph_node:
       return on_graph_node(event);
     case EventKind::hold:

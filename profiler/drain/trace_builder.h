@@ -57,6 +57,9 @@ class TraceBuilder final : public RecordSink {
   /// All input but CUPTI's records is written to `recording` too.
   void record_to(RecordingWriter& recording) noexcept { recording_ = &recording; }
 
+  /// Files and lines of the program's code are not written.
+  void omit_sources() noexcept { omits_sources_ = true; }
+
   /// One event of `thread`; `extra`: its extended payload (schema id, then data).
   void on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra);
   void on_exact(std::span<const ExactLaunch> launches);
@@ -154,6 +157,7 @@ class TraceBuilder final : public RecordSink {
   KernelNames& kernels_;
   TraceWriter& writer_;
   RecordingWriter* recording_ = nullptr;
+  bool omits_sources_ = false;
   const EventDecoder decoder_;
   LaunchTable launches_;
   TotalsBuilder totals_;

@@ -27,6 +27,7 @@ TraceFiles::TraceFiles(Recorder& recorder, const Options& options, const CuptiFu
 bool TraceFiles::open(const std::string& folder, const Header& header, const std::vector<GpuRecord>& gpus) {
   // Allocate first: bad_alloc must not leave an empty folder.
   builder_ = std::make_unique<TraceBuilder>(recorder_, kernels_, writer_, header.base_unix_ns);
+  if (options_.redact) builder_->omit_sources();
   // `rangefinder run` has prepared the folder: a trace in it is of another process of the same run.
   if (!segments_.open_folder(folder, options_.force && options_.run_pid == 0)) return false;
   bool begun = false;

@@ -33,6 +33,7 @@ enum class EventKind : std::uint8_t {
   graph_node,
   payload_schema,
   hold,
+  module_source,
 };
 
 /// `flags` of a launch.
@@ -102,6 +103,11 @@ struct Event {
       std::uint32_t name, : 32;
       std::uint32_t id;
     } thread;  ///< thread_name
+    struct {
+      std::uint64_t module;                 ///< module_chain(): its name and those of the modules around it
+      std::uint32_t class_file, call_file;  ///< names; 0: unknown
+      std::uint32_t class_line, call_line;
+    } source;  ///< module_source; `path` is the module's
   };
 };
 static_assert(sizeof(Event) == 64 && sizeof(Event::nvtx) == 24 && std::is_trivially_copyable_v<Event>);

@@ -11,6 +11,8 @@ NamingLog::Key NamingLog::key_of(const Event& event) noexcept {
       return {event.kind, 0, event.thread.id};
     case EventKind::category_name:
       return {event.kind, event.nvtx.domain, event.nvtx.category};
+    case EventKind::module_source:
+      return {event.kind, 0, event.path};
     default:  // payload_schema
       return {event.kind, event.schema.domain, event.schema.id};
   }

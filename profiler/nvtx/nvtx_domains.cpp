@@ -5,6 +5,7 @@
 
 #include "profiler/events/recorder.h"
 #include "profiler/guest/host_lock.h"
+#include "profiler/nvtx/module_sources.h"
 #include "profiler/nvtx/nvtx_chain.h"
 #include "profiler/nvtx/nvtx_handlers.h"
 #include "profiler/nvtx/nvtx_handles.h"
@@ -155,6 +156,7 @@ void name_thread(std::uint32_t thread, std::string_view name) noexcept {
 nvtxDomainHandle_t create_domain(std::string_view name, nvtxDomainHandle_t chained) noexcept {
   Recorder& own = recorder();
   const std::uint32_t id = own.add_domain(own.names.intern(name));
+  note_domain(name, id);
   if (chained == nullptr) return handle_of<nvtxDomainHandle_t>(kDomainTag, id);
   keep_chained(g_chained_domains, bits_of(chained), id);
   return chained;

@@ -2,6 +2,7 @@
 //
 // Marks and start/end ranges of all handlers.
 #include "profiler/events/recorder.h"
+#include "profiler/nvtx/module_sources.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/nvtx/nvtx_handlers.h"
 #include "profiler/nvtx/open_ranges.h"
@@ -14,6 +15,7 @@ std::uint32_t intern_text(ThreadState& state, const EventText& text) noexcept {
 
 void mark(ThreadState& state, std::uint32_t domain, const EventText& text,
           const NvtxAttributes& attributes) noexcept {
+  if (is_source_domain(domain)) return record_source(state, text.text);
   Event event;
   event.kind = EventKind::mark;
   event.start_ns = event.end_ns = recorder().clock.now_ns();

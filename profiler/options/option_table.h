@@ -104,7 +104,9 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "Trace folder. %p is the process id, %h the host, %q{ENV} an environment variable, %r the rank, "
      "%% a percent sign"},
     {"RANGEFINDER_REDACT", "--redact", kOutput, "off", kOnOrOff<&Options::redact>,
-     "Omit the program's arguments from the trace, its summary and the answers of the control socket", "on"},
+     "Omit the program's arguments from the trace, its summary and the answers of the control socket, and "
+     "the source lines of PyTorch modules",
+     "on"},
     {"RANGEFINDER_SEGMENT_MB", "--segment-mb", kOutput, "256",
      NumberValue{store<&Options::segment_bytes>, 1, 4096, kMiB},
      "Start a new trace file after this many MiB ({values})"},

@@ -19,6 +19,10 @@ class IdSet {
     words_[word] |= bit;
     return true;
   }
+  [[nodiscard]] bool contains(std::uint32_t id) const noexcept {
+    const std::size_t word = id / 64;
+    return word < words_.size() && (words_[word] >> (id % 64) & 1) != 0;
+  }
   void clear() noexcept { words_.clear(); }
 
  private:

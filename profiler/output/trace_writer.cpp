@@ -113,6 +113,15 @@ void TraceWriter::name_thread(std::uint32_t thread, const std::string& name) {
   written_threads_.erase(thread);  // so that a new line carries the new name
 }
 
+void TraceWriter::add_module_source(std::uint32_t path, std::uint64_t module, const PathSource& source) {
+  const auto before = sources_.find(path);
+  sources_.add(path, module, source);
+  // Its line was written before the module was called: a range of the same name, or of another module.
+  if (!paths_.contains(path) || sources_.find(path) == before) return;
+  begin();
+  if (paths_.contains(path)) write_source(path);
+}
+
 void TraceWriter::need_domain(std::uint32_t domain) {
   if (domain == 0 || !domains_.add(domain)) return;
   line(DomainRecord{domain, std::string(recorder_.names.text(recorder_.domain_name(domain)))});
@@ -124,6 +133,17 @@ void TraceWriter::need_path(std::uint32_t path) {
   need_path(node.parent);
   need_domain(node.domain);
   line(PathRecord{path, node.parent, node.domain, std::string(recorder_.names.text(node.name))});
+  write_source(path);
+}
+
+void TraceWriter::write_source(std::uint32_t path) {
+  const auto source = sources_.find(path);
+  if (!source) return;
+  const auto file = [this](std::uint32_t name) {
+    return name == 0 ? std::string() : std::string(recorder_.names.text(name));
+  };
+  line(ModuleSourceRecord{path, file(source->class_file), source->class_line, file(source->call_file),
+                          source->call_line});
 }
 
 void TraceWriter::need_name(std::uint32_t name) {

@@ -17,6 +17,7 @@
 #include "profiler/events/recorder.h"
 #include "profiler/output/id_set.h"
 #include "profiler/output/kernel_names.h"
+#include "profiler/output/path_sources.h"
 #include "profiler/output/segment_log.h"
 #include "schema/record.h"
 
@@ -25,7 +26,7 @@ namespace rangefinder {
 class TraceWriter {
  public:
   TraceWriter(Recorder& recorder, SegmentLog& segments, KernelNames& kernels) noexcept
-      : recorder_(recorder), segments_(segments), kernels_(kernels) {}
+      : recorder_(recorder), segments_(segments), kernels_(kernels), sources_(recorder.paths) {}
 
   /// Repeated at the start of this and every later segment.
   void set_header(const Header& header) { header_ = header; }
@@ -40,6 +41,8 @@ class TraceWriter {
   /// Repeated at the start of later segments, until the GPU has a newer one.
   void add_sampling(const SamplingRecord& sampling);
   void name_thread(std::uint32_t thread, const std::string& name);
+  /// Its line follows that of each path of the module. `module`: module_chain() of its names.
+  void add_module_source(std::uint32_t path, std::uint64_t module, const PathSource& source);
 
   void write(const KernelRecord& record);
   void write(const MemcpyRecord& record);
@@ -107,6 +110,7 @@ class TraceWriter {
   void need_work(const GpuWork& work);
   void need_host(const HostWork& host);
   void need_path(std::uint32_t path);
+  void write_source(std::uint32_t path);
   void need_domain(std::uint32_t domain);
   void need_name(std::uint32_t name);
   void need_thread(std::uint32_t thread);
@@ -128,6 +132,7 @@ class TraceWriter {
   std::vector<PayloadSchemaRecord> schemas_;
   std::unordered_map<std::uint32_t, MetricSetRecord> metric_sets_;
   std::unordered_map<std::uint32_t, std::string> threads_;
+  PathSources sources_;
   std::array<std::uint64_t, kKinds> counts_{};
   // Ids that already have a line in this segment.
   IdSet paths_, domains_, names_, kernel_names_, configs_, written_sets_;

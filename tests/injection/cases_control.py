@@ -92,6 +92,24 @@ class ControlCases(ObedientCase):
         self.assert_balanced(second)
         self.assertEqual((len(second.of("kernel")), second.end["reason"]), (6, "exit"))
 
+    def test_every_window_has_the_source_lines_of_modules_that_were_called_before_it(self):
+        program = self.start_program(RANGEFINDER_START="off")
+        client = self.connect(program)
+        for line in ("push train", "module attn", "pop", "pop"):
+            program.do(line)
+        for outer in ("train", "val"):
+            self.ok(client.ask("start"))
+            for line in ("push " + outer, "push attn", "launch 1", "pop", "pop"):
+                program.do(line)
+            trace = self.window_trace(client.ask("stop"))
+
+            self.assertEqual([{"t": "module_source", "path_text": outer + "/attn", "class_file": "/app/model.py",
+                               "class_line": 214, "call_file": "/app/train.py", "call_line": 30}],
+                             [{key: value for key, value in line.items() if key != "path"}
+                              for line in trace.of("module_source")])
+            self.assertEqual(trace.of("mark"), [])
+        self.end_program(program)
+
     def test_a_window_that_ends_while_a_thread_waits_leaves_every_later_launch_its_own_id(self):
         program = self.start_program(RANGEFINDER_START="off")
         client = self.connect(program)

@@ -5,6 +5,7 @@ import stat
 
 from harness import InjectionCase
 from obedient import ObedientCase
+from trace import Trace
 
 
 class SecurityCases(InjectionCase):
@@ -46,6 +47,18 @@ class SecurityCases(InjectionCase):
 
 
 class SocketSecurityCases(ObedientCase):
+    def test_redact_leaves_the_source_lines_of_modules_out(self):
+        for redact, lines in (("off", 1), ("on", 0)):
+            program = self.start_program(RANGEFINDER_REDACT=redact)
+            program.do("module attn")
+            program.do("launch 1")
+            program.do("pop")
+            self.end_program(program)
+
+            trace = Trace(f"{program.place}/rangefinder-{program.process.pid}")
+            self.assertEqual(len(trace.of("module_source")), lines)
+            self.assertEqual("model.py" in "".join(file.read_text() for file in trace.folder.iterdir()), lines == 1)
+
     def test_redact_holds_for_the_control_socket(self):
         program = self.start_program(RANGEFINDER_REDACT="on")
 

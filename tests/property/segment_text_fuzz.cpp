@@ -54,14 +54,15 @@ Written written(const Record& record, const char* key) {
 /// A line of one of the kinds that hold an application's text.
 Written any_line(Random& random) {
   const std::string text = any_text(random);
-  const std::size_t kind = random.below(8);
+  const std::size_t kind = random.below(9);
   if (kind == 0) return written(PathRecord{2, 1, 0, text}, "name");
   if (kind == 1) return written(NameRecord{7, text}, "text");
   if (kind == 2) return written(ThreadRecord{4711, text}, "name");
   if (kind == 3) return written(DomainRecord{1, text}, "name");
   if (kind == 4) return written(CategoryRecord{0, 3, text}, "name");
   if (kind == 5) return written(KernelNameRecord{2, text, text, "own", "no known pattern"}, "demangled");
-  if (kind == 6) {
+  if (kind == 6) return written(ModuleSourceRecord{1, "a" + text, 1, "", 0}, "class_file");
+  if (kind == 7) {
     GpuRecord gpu;
     gpu.name = text;
     return written(gpu, "name");

@@ -45,6 +45,7 @@ REPORTS = (
     ("multi_stream_ranges", "--section", "graphs", "--check", "--all"),
     ("examples", "--section", "kernel", "--kernel", "."),
     ("layered", "--section", "layers"),
+    ("layered", "--section", "findings"),
     ("layered", "--total", "--range", "*"),
     ("kept_end", "--section", "loss"),
     ("rank0", "--section", "communication"),
@@ -59,7 +60,7 @@ DIFFS = (
     ("multi_stream_ranges", "--kernel", "probe_spin", "probe_increment"),
 )
 SERVED = ("case_transpose_metrics", "case_overlap", "case_gemm_metrics", "compiled_default", "decoder_exact",
-          "hazards_exact", "rank0")
+          "hazards_exact", "layered", "rank0")
 
 
 def rank_lines(rank, late_ns):
@@ -156,7 +157,8 @@ class Outputs:
         return [json.loads(line) for line in (self._unpacked(name) / "trace-00000.ndjson").read_text().splitlines()]
 
     def _layered(self):
-        """A recorded inference with the paths of a training: `warmup` is the backward pass of `model`."""
+        """A recorded inference with the paths of a training: `warmup` is the backward pass of `model`. With source
+        lines of modules."""
         lines = self._lines("rtdetr_exact")
         iteration = next(line["id"] for line in lines if line["t"] == "path" and line["name"] == "iteration")
         for line in lines:
@@ -164,7 +166,9 @@ class Outputs:
                 line["name"] = "backward"
             if line["t"] == "path" and line["name"] == "model" and line["parent"] == iteration:
                 line["parent"] = 0
-        return self._write("layered", lines)
+        sources = [{"t": "module_source", "path": line["id"], "class_file": "/app/model.py", "class_line": 214,
+                    "call_file": "/app/train.py", "call_line": 30} for line in lines if line["t"] == "path"]
+        return self._write("layered", [*lines[:-1], *sources, lines[-1]])
 
     def _kept_end(self):
         """Of a run whose first segments were removed."""

@@ -38,6 +38,11 @@ int push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   return g_level++;
 }
 
+void mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+  std::fprintf(log_file(), "mark %s %s\n", domain_name(domain), event->message.ascii);
+  std::fflush(log_file());
+}
+
 int pop(nvtxDomainHandle_t domain) {
   std::fprintf(log_file(), "pop %s\n", domain_name(domain));
   std::fflush(log_file());
@@ -68,6 +73,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExpor
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
   NvtxFunctionTable table = test::nvtx_table(get, NVTX_CB_MODULE_CORE2);
   if (table == nullptr) return 0;
+  set(table, NVTX_CBID_CORE2_DomainMarkEx, mark);
   set(table, NVTX_CBID_CORE2_DomainRangePushEx, push);
   set(table, NVTX_CBID_CORE2_DomainRangePop, pop);
   set(table, NVTX_CBID_CORE2_DomainRegisterStringA, register_string);

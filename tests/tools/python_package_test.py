@@ -62,6 +62,11 @@ class Ranges(unittest.TestCase):
                          ["domain mine", "register mine a", "category mine 21062 rangefinder.bytes",
                           "push mine a category 21062 payload 1099511627776 color ff112233", "pop mine"])
 
+    def test_a_mark_of_a_domain(self):
+        function = "rangefinder._range.domainMarkA" if HAS_EXTENSION else "rangefinder._ranges.mark"
+        self.assertEqual(self.log_of(f'for i in (1, 2): {function}("mine", "text %d é" % i)'),
+                         ["domain mine", "mark mine text 1 é", "mark mine text 2 é"])
+
     def test_an_error_ends_the_range(self):
         log = self.log_of('try:\n with rangefinder.range("a"): raise KeyError\nexcept KeyError: pass')
         self.assertEqual(log[-2:], ["push default a", "pop default"])

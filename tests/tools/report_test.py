@@ -326,7 +326,7 @@ class Progress(CommandLine):
 class CutTraces(CommandLine):
     """Traces that lost more than a killed program leaves unwritten, made from a real recording."""
 
-    NAMES = ("gpu", "context", "stream", "thread", "domain", "category", "name", "path", "kernel_name", "config",
+    NAMES = ("gpu", "context", "stream", "thread", "domain", "category", "name", "path", "module_source", "kernel_name", "config",
              "payload_schema", "metric_set")
     EVENTS = ("kernel", "memcpy", "memset", "launch", "sync", "alloc", "free", "event_record", "stream_wait",
               "overhead", "hold", "range", "mark")

@@ -10,7 +10,8 @@ import random
 
 from export_case import lines_of, path_texts, recorded
 
-NAMES = {"header", "gpu", "context", "stream", "thread", "domain", "category", "name", "path", "kernel_name", "config"}
+NAMES = {"header", "gpu", "context", "stream", "thread", "domain", "category", "name", "path", "module_source", "kernel_name",
+         "config"}
 WORK = {"kernel", "memcpy", "memset"}
 # Of an iteration. All other lines are of the whole trace and are dropped.
 OF_ITERATIONS = WORK | {"launch", "sync", "range", "event_record", "alloc", "free", "exact"}

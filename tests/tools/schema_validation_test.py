@@ -27,6 +27,8 @@ BROKEN_LINES = {
     "category": {"domain": [-1]},
     "name": {"text": [5]},
     "path": {"id": [0, -2], "parent": ["1"]},
+    "module_source": {"path": [0, DELETE], "class_file": ["", DELETE], "class_line": [0, DELETE],
+                      "call_file": [5, DELETE], "call_line": ["30", DELETE]},
     "kernel_name": {"id": [1.5]},
     "config": {"grid": [[1, 2], [1, 2, 3, 4]], "block": [[1, 2, -1]], "cluster": [[0, 0, 0]],
                "registers": [0]},

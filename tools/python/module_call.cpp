@@ -46,9 +46,9 @@ PyObject* ModuleCall::find_call(PyObject* parent) {
     PyObject* const known = PyDict_GetItemWithError(call_of(parent)->calls, id.get());
     if (known != nullptr) return Reference::to(known);
   }
-  return PyErr_Occurred() != nullptr
-             ? nullptr
-             : PyObject_CallFunctionObjArgs(callback(kNewCall), parent, module_, nullptr);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  is_first_ = true;
+  return PyObject_CallFunctionObjArgs(callback(kNewCall), parent, module_, nullptr);
 }
 
 bool ModuleCall::make_events(CallObject* call, Py_ssize_t count) {
@@ -95,6 +95,11 @@ bool ModuleCall::pop_names(PyObject* call) {
     if (!level) return false;
   }
   return true;
+}
+
+bool ModuleCall::note_source(PyObject* call) {
+  const Reference done(PyObject_CallFunctionObjArgs(callback(kNoteSource), call, module_, nullptr));
+  return static_cast<bool>(done);
 }
 
 /// Hooks the node of `tensor` if it was created since the last boundary.
@@ -178,7 +183,8 @@ bool ModuleCall::enter(PyObject* parent, PyObject* call) {
       if (!mark(parent, value, found)) return false;
     if (!end_mark(found)) return false;
   }
-  return push_names(call) && PyList_Append(thread_->stack, call) == 0;
+  if (!push_names(call) || PyList_Append(thread_->stack, call) != 0) return false;
+  return !is_first_ || note_source(call);
 }
 
 bool ModuleCall::leave(PyObject* parent, PyObject* call, PyObject* output) {

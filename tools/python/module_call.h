@@ -44,6 +44,7 @@ enum Callback : std::size_t {
   kNewCall,
   kUnwind,
   kDisable,
+  kNoteSource,
   kBegin,
   kEnd,
   kTensor,
@@ -55,7 +56,7 @@ enum Callback : std::size_t {
   kCallbackCount
 };
 inline constexpr std::array<const char*, kCallbackCount> kCallbacks = {
-    "original", "root",   "local",       "new_call",        "unwind",  "disable", "begin",
+    "original", "root",   "local",       "new_call",        "unwind",  "disable", "note_source", "begin",
     "end",      "tensor", "mark_within", "sequence_number", "hook_of", "push",    "pop"};
 
 struct ModuleCallsObject {
@@ -103,6 +104,7 @@ class ModuleCall {
   bool leave(PyObject* parent, PyObject* call, PyObject* output);
   bool push_names(PyObject* call);
   bool pop_names(PyObject* call);
+  bool note_source(PyObject* call);
   bool make_events(CallObject* call, Py_ssize_t count);
   void unwind(PyObject* call);
   void disable();
@@ -116,6 +118,7 @@ class ModuleCall {
   PyObject* kwargs_;
   PyObject* module_;
   ThreadObject* thread_ = nullptr;  // held by the dictionary of the Python thread
+  bool is_first_ = false;           // the caller had no Call of the module
 };
 
 }  // namespace rangefinder

@@ -4,6 +4,7 @@
 //
 //   Range(name, bytes, domain, color)   context manager; __call__ decorates (rangefinder/_ranges.py)
 //   rangePushA, rangePop                 of the default domain, as torch._C._nvtx has them
+//   domainMarkA                          of a named domain
 //   Call, Thread, ModuleCalls           module_calls.cpp
 //
 // Refuses nothing while no tool is loaded: NVTX then only checks a pointer.
@@ -160,6 +161,22 @@ PyObject* pop(PyObject*, PyObject*) {
   return PyLong_FromLong(nvtxRangePop());
 }
 
+PyObject* mark(PyObject*, PyObject* args) {
+  PyObject* domain_name = nullptr;
+  const char* text = nullptr;
+  if (PyArg_ParseTuple(args, "Us:domainMarkA", &domain_name, &text) == 0) return nullptr;
+  try {
+    Domain* const domain = domain_of(domain_name);
+    if (domain == nullptr) return nullptr;
+    const Name message{text};
+    const nvtxEventAttributes_t event = event_of(message);
+    nvtxDomainMarkEx(domain->handle, &event);
+    Py_RETURN_NONE;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
+}
+
 PyObject* used(PyObject*, PyObject*) {
   return PyBool_FromLong(nvtx_was_used() ? 1 : 0);
 }
@@ -167,6 +184,7 @@ PyObject* used(PyObject*, PyObject*) {
 PyMethodDef g_functions[] = {
     {"rangePushA", push, METH_O, "rangePushA(name): the level of the range; negative without a tool"},
     {"rangePop", pop, METH_NOARGS, "rangePop(): the level of the range that ends"},
+    {"domainMarkA", mark, METH_VARARGS, "domainMarkA(domain, text): a mark; the text is not kept"},
     {"used", used, METH_NOARGS, "True if a range was made"},
     {nullptr, nullptr, 0, nullptr}};
 

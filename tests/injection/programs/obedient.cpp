@@ -3,6 +3,7 @@
 // Executes commands from its standard input, one per line, and answers each line when it is done:
 //
 //   launch N     N launches in the range work/step       push NAME, pop    a range
+//   module NAME  a module's range with its source lines, as of the PyTorch hooks
 //   graph        makes a graph of 3 kernels in the range capture            replay N   launches it N times
 //   profiler start|stop    cuProfilerStart, cuProfilerStop
 //   storm on|off|waits     another thread launches continuously; waits: and synchronises most of the time
@@ -128,6 +129,17 @@ class Worker {
   CUgraphExec exec_ = nullptr;
 };
 
+void push_module(const std::string& name) {
+  nvtxRangePushA(name.c_str());
+  const std::string text = "/app/model.py:214\n/app/train.py:30\n" + name;
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = text.c_str();
+  nvtxDomainMarkEx(nvtxDomainCreateA("rangefinder.source"), &event);
+}
+
 int fork_a_child() {
   const pid_t child = fork();
   if (child == 0) {
@@ -151,6 +163,7 @@ int main() {
     if (verb == "launch") gpu.work(static_cast<unsigned>(std::stoi(what)));
     if (verb == "push") nvtxRangePushA(what.c_str());
     if (verb == "pop") nvtxRangePop();
+    if (verb == "module") push_module(what);
     if (verb == "graph") worker.make_graph();
     if (verb == "replay") worker.replay(std::stoi(what));
     if (verb == "load") worker.load(what.c_str());

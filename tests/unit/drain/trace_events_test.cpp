@@ -214,6 +214,27 @@ TEST_CASE("threads and payload schemas that were named have their names") {
   CHECK(written.only<PayloadSchemaRecord>().definition == R"({"fields":[]})");
 }
 
+TEST_CASE("the source lines of a module are in the trace") {
+  BuiltTrace trace;
+  Event source;
+  source.kind = EventKind::module_source;
+  source.path = trace.model;
+  source.source.module = 1;
+  source.source.class_file = trace.name("/app/model.py");
+  source.source.class_line = 214;
+  source.source.call_file = trace.name("/app/train.py");
+  source.source.call_line = 30;
+  trace.event(source);
+
+  trace.event(range_event(1, trace.model));
+
+  const ModuleSourceRecord written = trace.read().only<ModuleSourceRecord>();
+  CHECK(written.path == trace.model);
+  CHECK(written.class_file + " " + written.call_file == "/app/model.py /app/train.py");
+  CHECK(written.class_line == 214);
+  CHECK(written.call_line == 30);
+}
+
 TEST_CASE("only the category of that name in its own domain declares bytes") {
   BuiltTrace trace;
   const std::uint32_t domain = trace.recorder.add_domain(trace.name("app"));

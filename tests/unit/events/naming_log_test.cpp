@@ -41,6 +41,17 @@ Event payload_schema(std::uint64_t id, std::uint32_t definition) {
 
 }  // namespace
 
+TEST_CASE("the source lines of each path are kept") {
+  NamingLog log;
+  for (const std::uint32_t path : {3U, 4U, 3U}) {
+    Event source = of_kind(EventKind::module_source);
+    source.path = path;
+    CHECK(log.add(1, source));
+  }
+
+  CHECK(log.entries().size() == 2);
+}
+
 TEST_CASE("the last name of a thread, a category and a schema is kept") {
   NamingLog log;
   for (const std::uint32_t name : {10U, 11U}) {

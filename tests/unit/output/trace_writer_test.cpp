@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "profiler/events/module_chain.h"
 #include "tests/catch.h"
 #include "tests/unit/output/full_disk.h"
 #include "tests/unit/output/written_trace.h"
@@ -112,6 +113,41 @@ TEST_CASE("the next segment repeats the names that its lines need, and no others
   CHECK(trace.read().kinds() ==
         "header gpu context domain category payload_schema path path kernel_name config kernel thread launch "
         "header gpu context domain category payload_schema path kernel_name config kernel");
+}
+
+TEST_CASE("a module's source lines follow its path, once per segment") {
+  Writing trace;
+  const auto name = [&trace](const char* text) { return trace.recorder.names.intern(text); };
+  const std::uint64_t module = module_chain(0, name("layer"));
+  trace.writer.add_module_source(trace.layer, module,
+                                 {name("/app/model.py"), 214, name("/app/train.py"), 30});
+  trace.writer.write(launch_on(0, trace.layer));
+  trace.writer.write(launch_on(0, trace.layer));
+  trace.segments.rotate();
+  trace.writer.write(launch_on(0, trace.layer));
+
+  const WrittenTrace written = trace.read();
+  CHECK(written.kinds() ==
+        "header path domain path module_source launch launch header path domain path module_source "
+        "launch");
+  const ModuleSourceRecord source = written.all<ModuleSourceRecord>().at(1);
+  CHECK(source.path == trace.layer);
+  CHECK(source.class_file == "/app/model.py");
+  CHECK(source.class_line == 214);
+  CHECK(source.call_file == "/app/train.py");
+  CHECK(source.call_line == 30);
+}
+
+TEST_CASE("source lines of a path that was written already have their line at once, and only one") {
+  Writing trace;
+  trace.writer.write(launch_on(0, trace.layer));
+  const std::uint32_t file = trace.recorder.names.intern("/app/model.py");
+  const std::uint64_t module = module_chain(0, trace.recorder.names.intern("layer"));
+  for (int i = 0; i < 2; ++i) trace.writer.add_module_source(trace.layer, module, {file, 214, 0, 0});
+
+  const WrittenTrace written = trace.read();
+  CHECK(written.kinds() == "header path domain path launch module_source");
+  CHECK(written.only<ModuleSourceRecord>().call_file.empty());
 }
 
 TEST_CASE("headers number the segments and repeat the other facts") {

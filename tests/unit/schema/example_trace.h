@@ -85,6 +85,7 @@ inline void add_names(std::vector<Line>& lines) {
   lines.emplace_back(NameRecord{2, "epoch 1"});
   lines.emplace_back(PathRecord{1, 0, 1, "model"});
   lines.emplace_back(PathRecord{2, 1, 1, "encoder/0"});
+  lines.emplace_back(ModuleSourceRecord{2, "/opt/app/model.py", 214, "/opt/app/train.py", 30});
   lines.emplace_back(KernelNameRecord{1, "_Z4gemmPf", "gemm(float*)", "own", "no known library in the name"});
   lines.emplace_back(LaunchConfigRecord{1, {128, 2, 1}, {256, 1, 1}, {2, 1, 1}, 64, 1024, 32768, 34816, 16});
   lines.emplace_back(

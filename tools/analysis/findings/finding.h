@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analysis/model/module_sources.h"
 #include "tools/analysis/table/table.h"
 
 namespace rangefinder {
@@ -32,6 +33,7 @@ struct Evidence {
 struct FindingPart {
   std::string where;     ///< module, `*` for numbers; empty: outside of any range
   std::uint64_t ns = 0;  ///< its part of the saving
+  SourceLines source = {};
 };
 
 /// A rule reports its most valuable findings only.
@@ -54,7 +56,8 @@ struct Finding {
   std::string code = {};                  ///< a line of code for it; empty: there is none
 
   // FindingRules sets these; a rule that has neither saving_ns nor of_ns sets its severity.
-  std::string title = {};  ///< a complete statement: module, effect, saving; without a full stop
+  SourceLines source = {};  ///< of the module; of the parts in `modules` too
+  std::string title = {};   ///< a complete statement: module, effect, saving; without a full stop
   Severity severity = Severity::info;
   std::optional<double> share = {};                  ///< of the saving, or of of_ns, in the compared time
   std::optional<std::uint64_t> saving_each_ns = {};  ///< per iteration; absent: there are no iterations

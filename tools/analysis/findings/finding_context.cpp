@@ -135,6 +135,15 @@ bool FindingContext::under_half_a_wave(const KernelUse& use) const {
   return occupancy && occupancy->waves < kHalfWave;
 }
 
+std::string subject_text(const Finding& finding) {
+  return finding.where.empty() ? "" : "`" + finding.where + "`" + finding.source.in_brackets() + " ";
+}
+
+void set_sources(const ModuleSources& sources, Finding& finding) {
+  finding.source = sources.of(finding.where);
+  for (FindingPart& part : finding.modules) part.source = sources.of(part.where);
+}
+
 Severity severity_of(std::uint64_t saving_ns, std::uint64_t span_ns) {
   if (span_ns == 0) return Severity::info;
   const double share = static_cast<double>(saving_ns) / static_cast<double>(span_ns);

@@ -148,6 +148,11 @@ struct FindingContext {
   }
 };
 
+/// "`decoder/attn` (model.py:214) "; empty: the whole program.
+[[nodiscard]] std::string subject_text(const Finding& finding);
+/// Of its module, and of those in `modules`.
+void set_sources(const ModuleSources& sources, Finding& finding);
+
 /// 3 % and 10 % of the span.
 [[nodiscard]] Severity severity_of(std::uint64_t saving_ns, std::uint64_t span_ns);
 

@@ -166,7 +166,7 @@ std::string share_text(double share) {
 }
 
 std::string title_of(const Finding& finding, const Compared& compared, bool is_saving) {
-  std::string out = finding.where.empty() ? finding.effect : "`" + finding.where + "` " + finding.effect;
+  std::string out = subject_text(finding) + finding.effect;
   const std::string share =
       finding.share ? share_text(*finding.share) + " of " + compared.name : "in set-up or warm-up";
   if (is_saving) {
@@ -202,8 +202,9 @@ void limit_to(std::uint64_t ns, Finding& finding) {
 }
 
 /// Bounds a finding by the time that it is about and by the compared time; adds share, severity, saving of an
-/// iteration and title.
-void complete(const FindingContext& context, ModuleBusy& modules, Finding& finding) {
+/// iteration, source lines and title.
+void complete(const FindingContext& context, const ModuleSources& sources, ModuleBusy& modules,
+              Finding& finding) {
   const Rule& rule = rule_named(finding.id);
   const Compared compared = compared_with(context, rule);
   finding.experimental = rule.experimental();
@@ -222,6 +223,7 @@ void complete(const FindingContext& context, ModuleBusy& modules, Finding& findi
   if (context.outside) finding.severity = Severity::info;
   if (finding.saving_ns && context.loop.found() && !context.outside)
     finding.saving_each_ns = context.of_iteration(*finding.saving_ns);
+  set_sources(sources, finding);
   finding.title = title_of(finding, compared, finding.saving_ns.has_value());
 }
 
@@ -271,7 +273,8 @@ std::vector<Finding> run_rules(const FindingContext& context) {
   std::vector<Finding> out;
   for (const Rule& rule : rule_table()) rule.find(context, out);
   ModuleBusy modules;
-  for (Finding& finding : out) complete(context, modules, finding);
+  const ModuleSources sources(context.input.trace);
+  for (Finding& finding : out) complete(context, sources, modules, finding);
   keep_selected(context, out);
   return out;
 }

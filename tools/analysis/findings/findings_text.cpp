@@ -11,6 +11,7 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/findings.h"
+#include "tools/analysis/queries/rows_json.h"
 
 namespace rangefinder {
 namespace {
@@ -101,8 +102,8 @@ std::string modules_text(const Finding& finding) {
   std::string out = "In " + count_text(finding.modules.size()) + " modules: ";
   for (std::size_t i = 0; i < std::min(kShown, finding.modules.size()); ++i) {
     const FindingPart& part = finding.modules[i];
-    out += (i == 0 ? "`" : ", `") + (part.where.empty() ? "(outside of any range)" : part.where) + "` " +
-           percent_text(part_of_saving(finding, part));
+    out += (i == 0 ? "`" : ", `") + (part.where.empty() ? "(outside of any range)" : part.where) + "`" +
+           part.source.in_brackets() + " " + percent_text(part_of_saving(finding, part));
   }
   return out + (finding.modules.size() > kShown ? ", …" : ".");
 }
@@ -120,8 +121,11 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
     nlohmann::ordered_json object{
         {"id", finding.id}, {"severity", severity_name(finding.severity)}, {"title", finding.title}};
     if (!finding.where.empty()) object["where"] = finding.where;
-    for (const FindingPart& part : finding.modules)
+    add_source(object, finding.source);
+    for (const FindingPart& part : finding.modules) {
       object["modules"].push_back({{"where", part.where}, {"share", part_of_saving(finding, part)}});
+      add_source(object["modules"].back(), part.source);
+    }
     if (!finding.kernel.empty()) object["kernel"] = finding.kernel;
     if (finding.saving_ns) object["prize_ns"] = *finding.saving_ns;
     if (finding.saving_each_ns) object["saving_per_iteration_ns"] = *finding.saving_each_ns;

@@ -50,7 +50,6 @@ Finding finding_of(const std::vector<RankTrace>& ranks, const std::string& path,
   const std::uint64_t median = median_of(sorted);
   Finding finding{"rank_imbalance", path, slowest.gpu_ns, slowest.gpu_ns - median};
   finding.effect = "takes longer on the GPU in " + ranks[slowest.rank].name + " than in the other ranks";
-  finding.title = "`" + path + "` " + finding.effect + ": up to " + duration_text(*finding.saving_ns);
   finding.why = "It takes " + duration_text(slowest.gpu_ns) + " there, " + duration_text(median) +
                 " in the median of " + counted_text(ranks.size(), "rank", "ranks") + ". The fastest is " +
                 ranks[sorted.front().rank].name + " with " + duration_text(sorted.front().gpu_ns) + ".";
@@ -85,6 +84,11 @@ std::vector<Finding> find_rank_imbalance(const std::vector<RankTrace>& ranks) {
     out.push_back(finding_of(ranks, path, times, busy_ns));
   }
   keep_most_valuable(out);
+  const ModuleSources sources(*ranks.front().trace);
+  for (Finding& finding : out) {
+    set_sources(sources, finding);
+    finding.title = subject_text(finding) + finding.effect + ": up to " + duration_text(*finding.saving_ns);
+  }
   return out;
 }
 

@@ -83,6 +83,8 @@ template <typename Record>
 [[nodiscard]] LineTimes times_of(const Record& record) noexcept {
   if constexpr (requires { record.work.start_ns; }) {
     return {record.work.start_ns, record.work.end_ns};
+  } else if constexpr (requires { record.wait.start_ns; }) {
+    return {record.wait.start_ns, record.wait.end_ns};
   } else if constexpr (requires { record.host.start_ns; }) {
     return {record.host.start_ns, record.host.end_ns};
   } else if constexpr (requires { record.launch.host; }) {

@@ -18,6 +18,9 @@ void TraceNames::add(const Line& line) {
     if (is_new) gpus.push_back(*one);
   }
   if (const auto* const path = std::get_if<PathRecord>(&line)) paths.emplace(path->id, *path);
+  // The last one counts: the profiler may learn a module's own lines after those of a module of that name.
+  if (const auto* const source = std::get_if<ModuleSourceRecord>(&line); source && source->path != 0)
+    sources.insert_or_assign(source->path, SourceLines(*source));
   if (const auto* const domain = std::get_if<DomainRecord>(&line)) domains.emplace(domain->id, domain->name);
   if (const auto* const name = std::get_if<KernelNameRecord>(&line)) kernel_names.emplace(name->id, *name);
   if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) configs.emplace(config->id, *config);
@@ -52,6 +55,12 @@ const KernelNameRecord& TraceNames::kernel_name(std::uint32_t id) const {
   static const KernelNameRecord kNone{0, "(unknown)", "(unknown)", "unknown", ""};
   const auto at = kernel_names.find(id);
   return at == kernel_names.end() ? kNone : at->second;
+}
+
+const SourceLines& TraceNames::source_of(std::uint32_t path) const {
+  static const SourceLines kUnknown;
+  const auto at = sources.find(path);
+  return at == sources.end() ? kUnknown : at->second;
 }
 
 const GpuRecord* TraceNames::gpu(std::uint32_t id) const {

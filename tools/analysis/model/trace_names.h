@@ -21,6 +21,7 @@
 
 #include "profiler/attribution/holds.h"
 #include "schema/read_line.h"
+#include "tools/analysis/model/module_sources.h"
 #include "tools/analysis/model/read_ledger.h"
 #include "tools/analysis/model/trace_files.h"
 
@@ -36,6 +37,7 @@ struct TraceNames {
   Header header;
   std::vector<GpuRecord> gpus;
   std::unordered_map<std::uint32_t, PathRecord> paths;
+  std::unordered_map<std::uint32_t, SourceLines> sources;  ///< of modules, by path; few paths have them
   std::unordered_map<std::uint32_t, std::string> domains;  ///< names of NVTX domains
   std::unordered_map<std::uint32_t, KernelNameRecord> kernel_names;
   std::unordered_map<std::uint32_t, LaunchConfigRecord> configs;
@@ -62,6 +64,8 @@ struct TraceNames {
   [[nodiscard]] std::uint32_t parent_of(std::uint32_t path) const;
   /// "(unknown)" for an id without a line.
   [[nodiscard]] const KernelNameRecord& kernel_name(std::uint32_t id) const;
+  /// Unknown for most paths.
+  [[nodiscard]] const SourceLines& source_of(std::uint32_t path) const;
   /// nullptr: the trace does not describe it.
   [[nodiscard]] const GpuRecord* gpu(std::uint32_t id) const;
 

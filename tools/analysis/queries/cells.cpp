@@ -59,6 +59,17 @@ Cell quantile_cell(const DurationHistogram& durations, double part) {
   return cell_if(durations.count() != 0, durations.quantile_ns(part));
 }
 
+TableColumn source_column() {
+  constexpr int kImportance = 25;  // findings name the lines of the modules that matter most
+  return {"source", "source", Unit::text, kImportance,
+          "its class, or its call if the class is PyTorch's own"};
+}
+
+Cell source_cell(const TraceTotals& trace, std::uint32_t path) {
+  const SourceLines& source = trace.source_of(path);
+  return source.known() ? Cell(CellValue(printable(source.text()))) : Cell();
+}
+
 std::string thread_title(const TraceTotals& trace, std::uint32_t thread) {
   const auto found = trace.threads.find(thread);
   const std::string number = std::to_string(thread);

@@ -49,6 +49,9 @@ class NamedValues;
 
 /// A path as reports show it; 0: "(outside of any range)".
 [[nodiscard]] std::string path_title(const TraceTotals& trace, std::uint32_t path);
+/// File and line of a module, for people.
+[[nodiscard]] TableColumn source_column();
+[[nodiscard]] Cell source_cell(const TraceTotals& trace, std::uint32_t path);
 /// `loader (4711)`; without a name `4711`.
 [[nodiscard]] std::string thread_title(const TraceTotals& trace, std::uint32_t thread);
 /// `path`, or its ancestor at level `depth` if it is deeper; depth 0: no limit.

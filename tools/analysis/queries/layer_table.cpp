@@ -90,6 +90,12 @@ TableColumn for_programs(const char* key, Unit unit) {
 std::vector<LayerColumn> columns_of(const TraceTotals& trace) {
   const std::uint64_t all_ns = all_gpu_ns(trace);
   const auto flag = [](bool set) { return set ? Cell(CellValue(true)) : Cell(); };
+  const auto text_if = [](const std::string& text) { return text.empty() ? Cell() : text_cell(text); };
+  const auto source = [&trace](const BothPasses& row) -> const SourceLines& {
+    return trace.source_of(row.layer.forward.path);
+  };
+  TableColumn of_people = source_column();
+  of_people.in = kForPeople;
   const auto gpu_cell = [](const BothPasses& row) {
     return cell_if(row.timed(), row.sum(&PathTotals::gpu_ns));
   };
@@ -121,6 +127,11 @@ std::vector<LayerColumn> columns_of(const TraceTotals& trace) {
        [=](const BothPasses& row) { return flag(row.bytes.measured && row.bytes.partial); }},
       {for_programs("bytes_estimated", Unit::text),
        [=](const BothPasses& row) { return flag(row.bytes.measured && row.bytes.estimated); }},
+      {of_people, [&trace](const BothPasses& row) { return source_cell(trace, row.layer.forward.path); }},
+      {for_programs("class_source", Unit::text),
+       [=](const BothPasses& row) { return text_if(source(row).of_class); }},
+      {for_programs("call_source", Unit::text),
+       [=](const BothPasses& row) { return text_if(source(row).of_call); }},
   };
 }
 

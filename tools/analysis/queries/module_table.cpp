@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/queries/cells.h"
 
 namespace rangefinder {
 namespace {
@@ -312,6 +313,7 @@ std::vector<TableColumn> module_columns() {
   std::vector<TableColumn> out{{"path", "module", Unit::text}};
   for (ModuleColumn& column : time_columns(0)) out.push_back(std::move(column.column));
   for (ModuleColumn& column : byte_columns()) out.push_back(std::move(column.column));
+  out.push_back(source_column());
   return out;
 }
 
@@ -344,6 +346,7 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
     remarks.add(row);
     std::vector<Cell> cells{Cell(CellValue(trace.path_text(totals.path)), row_title(names, totals))};
     for (const ModuleColumn& column : columns) cells.push_back(column.cell(row));
+    cells.push_back(source_cell(trace, totals.path));
     table.add(std::move(cells));
   }
   if (table.rows.empty()) return table;

@@ -72,11 +72,13 @@ class ModulesSection final : public Section {
     return std::make_shared<const OrderedJson>(std::move(rows));
   }
 
-  /// As in summary.json.
+  /// As in summary.json, with source lines.
   [[nodiscard]] static Records rows(const SectionInput& input) {
     OrderedJson out = OrderedJson::array();
     for (const PathTotals& row : select_modules(input.trace, input.values, module_view(input.view))) {
-      if (row.path != 0) out.push_back(module_row(row, input.trace.path_text(row.path), input.values));
+      if (row.path == 0) continue;
+      out.push_back(module_row(row, input.trace.path_text(row.path), input.values));
+      add_source(out.back(), input.trace.source_of(row.path));
     }
     return record_rows(std::move(out));
   }

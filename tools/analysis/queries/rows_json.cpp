@@ -31,6 +31,11 @@ OrderedJson module_row(const PathTotals& row, const std::string& path, const Row
   return out;
 }
 
+void add_source(OrderedJson& row, const SourceLines& source) {
+  if (!source.of_class.empty()) row["class_source"] = source.of_class;
+  if (!source.of_call.empty()) row["call_source"] = source.of_call;
+}
+
 OrderedJson samples_object(const TraceTotals& trace, const SampledTotals& sampled) {
   OrderedJson method;
   const auto& [read, write, l2] = sampled.sharing;

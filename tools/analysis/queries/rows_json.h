@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "profiler/attribution/path_totals.h"
+#include "tools/analysis/model/module_sources.h"
 #include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/queries/row_values.h"
 
@@ -17,6 +18,8 @@ namespace rangefinder {
 /// Row 0 (outside of any range) has no "path", "depth" or "calls".
 [[nodiscard]] nlohmann::ordered_json module_row(const PathTotals& row, const std::string& path,
                                                 const RowValues& values);
+/// {class_source, call_source}, those that are known.
+void add_source(nlohmann::ordered_json& row, const SourceLines& source);
 [[nodiscard]] nlohmann::ordered_json kernel_row(const KernelTotals& row, const KernelNameRecord* name,
                                                 const RowValues& values);
 /// Sampled bytes, the unattributed ones among them, and the attribution method.

@@ -125,6 +125,7 @@ class IdentityCheck final : public TraceCheck {
                                std::to_string(set->second) + " metrics");
   }
   void check(const MonitorRecord& record) { use(kPaths, record.path); }
+  void check(const ModuleSourceRecord& record) { use(kPaths, record.path, false); }
 
   void check(const RangeRecord& record) {
     use(kDomains, record.domain);

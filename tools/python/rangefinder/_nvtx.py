@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Dict, Optional
 
 _CALLBACKS, _CORE2, _SIZE = 1, 5, 16  # ids of the table of callbacks and of the module of domains; functions + 1
-_PUSH, _POP, _NAME_CATEGORY, _REGISTER, _CREATE = 4, 5, 8, 10, 12
+_MARK, _PUSH, _POP, _NAME_CATEGORY, _REGISTER, _CREATE = 1, 4, 5, 8, 10, 12
 _ARGB, _UINT64, _ASCII, _REGISTERED = 1, 1, 1, 3
 BYTES_CATEGORY = 0x5246
 _MAX_NAMES = 16_384  # more are texts that a program makes: they would only fill the memory
@@ -73,6 +73,7 @@ class Nvtx:
             loaded = False
         self.push = self._function(_PUSH, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p) if loaded else None
         self.pop = self._function(_POP, ctypes.c_int, ctypes.c_void_p) if loaded else None
+        self._mark = self._function(_MARK, None, ctypes.c_void_p, ctypes.c_void_p)
         self._register = self._function(_REGISTER, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
         self._create = self._function(_CREATE, ctypes.c_void_p, ctypes.c_char_p)
         self._name_category = self._function(_NAME_CATEGORY, None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_char_p)
@@ -87,6 +88,16 @@ class Nvtx:
         if name not in self._domains:
             self._domains[name] = self._create(name.encode()) if self._create and name is not None else None
         return self._domains[name]
+
+    def mark(self, domain: str, text: str) -> None:
+        """Does nothing without a tool, or if the tool has no domains."""
+        handle = self.domain(domain)
+        if self._mark is None or handle is None:
+            return
+        message = ctypes.c_char_p(text.encode())
+        event = Event(version=3, size=ctypes.sizeof(Event), message_type=_ASCII,
+                      message=ctypes.cast(message, ctypes.c_void_p).value)
+        self._mark(handle, ctypes.addressof(event))
 
     def event(self, domain: Any, name: str, bytes_: Optional[int], color: Optional[int]) -> Event:
         """An event with the message `name`, registered in `domain` once."""

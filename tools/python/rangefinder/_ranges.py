@@ -22,6 +22,20 @@ def used() -> bool:
     return _nvtx is not None
 
 
+def _tool() -> "Nvtx":
+    global _nvtx
+    if _nvtx is None:
+        from ._nvtx import Nvtx  # here, because ctypes takes milliseconds
+
+        _nvtx = Nvtx()
+    return _nvtx
+
+
+def mark(domain: str, text: str) -> None:
+    """An NVTX mark."""
+    _tool().mark(domain, text)
+
+
 def decorate(opened: Any, function: Function) -> Function:
     """`function`, with the range `opened` around each call."""
     if getattr(getattr(function, "__code__", None), "co_flags", 0) & _NO_AWAIT:
@@ -61,20 +75,16 @@ class Range:
 
     def __init__(self, name: str, bytes: Optional[int] = None, domain: Optional[str] = None,
                  color: Optional[int] = None) -> None:
-        global _nvtx
         if not isinstance(name, str) or not isinstance(domain, (str, type(None))):
             raise TypeError("name and domain of a range must be str")
         for what, value, most in (("bytes", bytes, 2**64 - 1), ("color", color, 0xFFFFFF)):
             if value is not None and not 0 <= operator.index(value) <= most:
                 raise ValueError(f"{what} of a range must be a whole number from 0 to {most}")
-        if _nvtx is None:
-            from ._nvtx import Nvtx  # here, because ctypes takes milliseconds
-
-            _nvtx = Nvtx()
-        self._name, self._push, self._pop = name, _nvtx.push, _nvtx.pop
+        tool = _tool()
+        self._name, self._push, self._pop = name, tool.push, tool.pop
         if self._push is not None:
-            self._domain = _nvtx.domain(domain)
-            self._event = _nvtx.event(self._domain, name, bytes, color)
+            self._domain = tool.domain(domain)
+            self._event = tool.event(self._domain, name, bytes, color)
             self._address = self._event.address
 
     def __enter__(self) -> "Range":

@@ -3,7 +3,7 @@
 
     install()                       what opens a range
     ├─ iterations                   step                       steps.py
-    ├─ every nn.Module forward      model/encoder/layers/0     modules.py
+    ├─ every nn.Module forward      model/encoder/layers/0     modules.py, with its source lines: sources.py
     ├─ every backward pass          backward/model/encoder/…   autograd.py
     ├─ optimizer steps              optimizer/SGD
     ├─ data loading                 dataloader
@@ -24,10 +24,12 @@ import importlib
 import os
 import warnings
 
+from .. import _ranges
 from . import autograd
 from . import memory
 from . import modules
 from . import profiler
+from . import sources
 from . import steps
 
 _installed = None
@@ -85,7 +87,8 @@ class Hooks:
         compiler = getattr(torch, "compiler", None)
         self.is_compiling = getattr(compiler, "is_compiling", lambda: False)
         self.modules = modules.ModuleRanges(
-            self.push, self.pop, self._is_opaque, getattr(torch.nn, "Identity", None), self.disable)
+            self.push, self.pop, self._is_opaque, getattr(torch.nn, "Identity", None),
+            sources.Sources(torch, getattr(nvtx, "domainMarkA", _ranges.mark)).note, self.disable)
         self.local = self.modules.local
         self.backward = autograd.BackwardRanges(torch, self.push, self.pop, self.local, self.disable)
         self.steps = steps.Steps(self.push, self.pop, torch.is_grad_enabled)

@@ -139,10 +139,11 @@ class Local(threading.local):
 class ModuleRanges:
     """Pushes and pops ranges for module calls."""
 
-    def __init__(self, push, pop, is_opaque, skipped, disable):
+    def __init__(self, push, pop, is_opaque, skipped, note_source, disable):
         self._push, self._pop = push, pop
         self._is_opaque = is_opaque  # module -> a wrapper that hides what runs inside
         self._skipped = skipped      # type of the modules that never launch work: no range
+        self._note_source = note_source  # (call, module): at the first call, in its ranges
         self._disable = disable      # takes an error of ours. The program's call continues
         self.names = Names()
         self.root = Call(None, (), (), ())  # caller of the outermost modules
@@ -156,7 +157,7 @@ class ModuleRanges:
             return self._native_replacement(original, is_compiling, begin, end, backward)
         mark, mark_output = backward.mark, backward.mark_output
         local, root, push, pop = self.local, self.root, self._push, self._pop
-        new_call, unwind, disable = self._new_call, self._unwind, self._disable
+        new_call, unwind, disable, note_source = self._new_call, self._unwind, self._disable, self._note_source
 
         # is_compiling() first and alone: TorchDynamo traces this function and must find no other call of ours.
         def call_with_ranges(module, *args, **kwargs):
@@ -165,7 +166,8 @@ class ModuleRanges:
             thread = local.thread
             stack = thread.stack
             parent = stack[-1]
-            call = parent.calls.get(id(module)) or new_call(parent, module)
+            known = parent.calls.get(id(module))
+            call = known or new_call(parent, module)
             if call is root:
                 return original(module, *args, **kwargs)
             try:
@@ -178,6 +180,8 @@ class ModuleRanges:
                 for name in call.names:
                     push(name)
                 stack.append(call)
+                if known is None:
+                    note_source(call, module)
             except Exception as error:
                 disable(error)
             try:
@@ -207,9 +211,9 @@ class ModuleRanges:
         native = self._push is EXTENSION.rangePushA
         run = EXTENSION.ModuleCalls(
             original=original, root=self.root, local=self.local, new_call=self._new_call, unwind=self._unwind,
-            disable=self._disable, begin=begin, end=end, tensor=backward.tensor, mark_within=backward.mark_within,
-            sequence_number=backward.sequence_number, hook_of=backward.hook_of, push=None if native else self._push,
-            pop=self._pop).run
+            disable=self._disable, note_source=self._note_source, begin=begin, end=end, tensor=backward.tensor,
+            mark_within=backward.mark_within, sequence_number=backward.sequence_number, hook_of=backward.hook_of,
+            push=None if native else self._push, pop=self._pop).run
 
         def call_with_ranges(*args, **kwargs):
             if is_compiling():
