@@ -4,8 +4,8 @@
 //
 //   CHECK(difference(read_columns(files), read_lines(files)) == "");
 //
-// Records are texts with all bits of their members (plain_lines.h). Columns have no marks and no lines of
-// unknown kinds, so neither form has them.
+// Records are texts with all bits of their members (plain_lines.h). Columns have no marks, no lines of
+// unknown kinds, and of a graph not how a kernel launched it, so neither form has them.
 #pragma once
 
 #include <array>
@@ -166,6 +166,8 @@ inline ReadOutcome read_lines(const TraceFolder& files) {
   LineReader reader;
   const auto see = [&](const Line& line, const LinePlace& place) {
     beginning.line(line, place);
+    if (const auto* const graph = std::get_if<GraphRecord>(&line))
+      return out.rows.add(GraphRecord{graph->work});
     out.rows.add(line);
   };
   const auto broken = [&](const std::string& error, const LinePlace& place) {

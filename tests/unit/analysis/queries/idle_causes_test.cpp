@@ -9,7 +9,7 @@ using namespace rangefinder::test;
 
 namespace {
 
-std::uint64_t of(const IdleTime& time, IdleCause cause) {
+std::uint64_t ns_of(const IdleTime& time, IdleCause cause) {
   return time[static_cast<std::size_t>(cause)];
 }
 
@@ -24,7 +24,7 @@ struct TwoKernels : MadeTrace {
   }
 };
 
-HostFunctionRecord function(TimeNs start, TimeNs end) {
+HostFunctionRecord host_function(TimeNs start, TimeNs end) {
   HostFunctionRecord out;
   out.wait.start_ns = start;
   out.wait.end_ns = end;
@@ -33,7 +33,7 @@ HostFunctionRecord function(TimeNs start, TimeNs end) {
   return out;
 }
 
-IdleTime causes(const MadeTrace& made) {
+IdleTime idle_of(const MadeTrace& made) {
   made.write();
   WholeTrace trace(open_trace_folder(made.folder.path()), IdleCauses::kColumns);
   IdleCauses out(trace.iterations());
@@ -45,23 +45,23 @@ IdleTime causes(const MadeTrace& made) {
 }  // namespace
 
 TEST_CASE("a gap between launched kernels is queued") {
-  CHECK(of(causes(TwoKernels(15'000)), IdleCause::queued) == 50'000);
+  CHECK(ns_of(idle_of(TwoKernels(15'000)), IdleCause::queued) == 50'000);
 }
 
 TEST_CASE("a host function is the cause of the part of the gap in which it ran") {
   TwoKernels trace(15'000);
-  trace.put(function(35'000, 60'000));  // began before the gap
-  trace.put(function(50'000, 65'000));  // of another stream, at the same time
+  trace.put(host_function(35'000, 60'000));  // began before the gap
+  trace.put(host_function(50'000, 65'000));  // of another stream, at the same time
 
-  const IdleTime idle = causes(trace);
+  const IdleTime idle = idle_of(trace);
 
-  CHECK(of(idle, IdleCause::host_function) == 25'000);
-  CHECK(of(idle, IdleCause::queued) == 25'000);
+  CHECK(ns_of(idle, IdleCause::host_function) == 25'000);
+  CHECK(ns_of(idle, IdleCause::queued) == 25'000);
 }
 
 TEST_CASE("a host function is no cause of a gap that ends with a late launch") {
   TwoKernels trace(80'000);
-  trace.put(function(45'000, 60'000));
+  trace.put(host_function(45'000, 60'000));
 
-  CHECK(of(causes(trace), IdleCause::host_function) == 0);
+  CHECK(ns_of(idle_of(trace), IdleCause::host_function) == 0);
 }
