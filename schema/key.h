@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 namespace rangefinder {
 
@@ -41,5 +42,9 @@ template <Literal kLiteral>
 consteval LineKey<kLiteral> operator""_key() {
   return {};
 }
+
+/// The record that an archive reads into, or writes.
+template <typename Archive, typename Record>
+using Ref = std::conditional_t<Archive::kReads, Record&, const Record&>;
 
 }  // namespace rangefinder

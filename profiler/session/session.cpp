@@ -183,8 +183,8 @@ void Session::stop(const char* reason) noexcept {
   const auto last = window();
   if (is_complete(before) && inside && !last) return;
   // Even if nothing is recorded any more: counters must not run while the driver shuts down.
-  const bool yielded = before == SessionState::yielded || (last && HandOver::yielded(*last));
-  if (!yielded) collection_.finish(deadline - kDrainPatience);
+  if (before != SessionState::yielded && !(last && HandOver::yielded(*last)))
+    collection_.finish(deadline - kDrainPatience);
   if (recorder().silent.load(std::memory_order_relaxed) || !last) return;
   // The window was closed already, but it is not complete yet.
   if (is_closing(before)) last->request_end(0);
@@ -268,9 +268,8 @@ void Session::open_first_window() noexcept {
   }
 }
 
-// If CUPTI is switched on while another thread initialises the driver, windows after the first may have no
-// kernel records (docs/internals/decisions.md). So an early window waits for cuInit, and for the primary
-// context that the CUDA runtime creates after it.
+// CUPTI switched on while another thread is in cuInit, or in the runtime's first context: windows after the
+// first may have no kernel records (docs/internals/decisions.md).
 void Session::wait_for_driver() const {
   if (driver_is_ready()) return;
   const auto wait_for = [this](bool (*what)(), std::chrono::milliseconds patience) {
@@ -350,7 +349,7 @@ bool Session::finish_window() {
 }
 
 void Session::complete_window(Window& window) {
-  const bool yielded = HandOver::yielded(window);
+  const SessionState after = HandOver::yielded(window) ? SessionState::yielded : SessionState::idle;
   WindowProgress progress = window.progress();
   std::string summary = window.summary();
   // Usually off at the second try. If a thread is in a long call, settle() goes on.
@@ -367,7 +366,6 @@ void Session::complete_window(Window& window) {
     window_.reset();  // the caller holds it: nothing is destroyed under the lock
   }
   if (BufferPool* const buffers = collection_.buffers()) buffers->shrink();
-  const SessionState after = yielded ? SessionState::yielded : SessionState::idle;
   (void)move(SessionState::finishing, off ? after : SessionState::settling);
 }
 
@@ -433,8 +431,8 @@ std::string Session::give_up_cupti(const std::string& gap_cause) {
     return options_.monitor.on() ? "monitor mode needs CUPTI" : hand_over_.begin(*open, gap_cause);
   if (!changing || !between_windows()) return "a window is open";
   collection_.give_up();
-  if (!move(SessionState::settling, SessionState::yielded))
-    (void)move(SessionState::idle, SessionState::yielded);
+  (void)(move(SessionState::settling, SessionState::yielded) ||
+         move(SessionState::idle, SessionState::yielded));
   return {};
 }
 
@@ -445,9 +443,8 @@ std::string Session::reclaim_cupti() {
   if (const auto open = window(); open && state_.load() == SessionState::recording)
     return hand_over_.take_back(*open);
   std::string error;
-  if (holds_between_windows() && !hold(error)) return error;
-  (void)move(SessionState::yielded, SessionState::idle);
-  return {};
+  if (!holds_between_windows() || hold(error)) (void)move(SessionState::yielded, SessionState::idle);
+  return error;
 }
 
 }  // namespace rangefinder

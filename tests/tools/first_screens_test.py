@@ -45,6 +45,8 @@ EXPECTED = {
     "decoder_exact": ("short kernels in a graph", "replays chains of kernels that each take"),
     "decoder_sampled": ("short kernels keep a layer from the DRAM's peak", "replays at 52.9 % of the DRAM peak"),
     "eval_rtdetr_exact": ("eager elementwise kernels", "runs elementwise kernels one by one"),
+    "graph_broken": ("another thread breaks a capture", "`culprit` broke 1 stream capture of broken"),
+    "graph_device_whole": ("a graph that launches itself, as a whole", "10 whole graphs"),
     "graph_kinds_exact": ("nothing: kernels that sleep, in graphs; exact counters, so no times", "No findings"),
     "graph_kinds_off": ("nothing: kernels that sleep, in graphs", "No findings"),
     "graph_kinds_sampled": ("nothing: kernels that sleep, in graphs", "No findings"),

@@ -172,6 +172,7 @@ std::string report_footer(const TraceTotals& trace, const RowValues& values, std
   std::string out = has_bytes ? bytes_footer(trace, values) : "";
   const std::vector<std::string> lost = loss_lines(loss_counts(trace.loss));
   out += counted_text(trace.kernels, "kernel", "kernels") + ", " +
+         (trace.graphs == 0 ? "" : counted_text(trace.graphs, "whole graph", "whole graphs") + ", ") +
          counted_text(trace.copies, "copy", "copies") + ", " +
          counted_text(trace.memsets, "memset", "memsets") + ", " +
          counted_text(trace.ranges, "range", "ranges") +

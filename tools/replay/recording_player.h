@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "profiler/cupti/loader.h"
-#include "profiler/drain/trace_files.h"
 #include "profiler/drain/recording.h"
+#include "profiler/drain/trace_files.h"
 
 namespace rangefinder {
 

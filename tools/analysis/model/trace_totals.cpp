@@ -27,6 +27,7 @@ void TotalsFold::count(const Record& record) {
   if constexpr (std::is_same_v<Record, KernelRecord>) ++out_.kernels;
   if constexpr (std::is_same_v<Record, MemcpyRecord>) out_.copies += record.count;
   if constexpr (std::is_same_v<Record, MemsetRecord>) ++out_.memsets;
+  if constexpr (std::is_same_v<Record, GraphRecord>) ++out_.graphs;
   if constexpr (std::is_same_v<Record, RangeRecord>) ++out_.ranges;
   if constexpr (requires { record.work; }) {
     see(record.work.end_ns);

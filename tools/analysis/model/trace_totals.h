@@ -38,6 +38,7 @@ struct TraceTotals : TraceNames {
   AfterLastWork after_last_work;  ///< of the whole trace, whatever is selected
 
   std::uint64_t kernels = 0, copies = 0, memsets = 0;  ///< records
+  std::uint64_t graphs = 0;                            ///< launches of graphs as a whole
   std::uint64_t ranges = 0;
   std::uint64_t samples_lines = 0;  ///< `samples` lines: SampledTrace reads them
   TimeNs last_ns = 0;               ///< the latest time in any line

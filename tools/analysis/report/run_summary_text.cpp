@@ -129,8 +129,10 @@ std::vector<SummaryLine> summary_lines(const TraceTotals& trace, const RunSummar
   if (run.exact) {
     out.push_back({"GPU busy", "–", "exact counters serialise launches; for times use --counters sampled"});
   } else if (run.busy_share) {
-    out.push_back(
-        {"GPU busy", percent_text(*run.busy_share), trace.kernels == 0 ? "no kernel ran" : "with a kernel"});
+    const char* const with = trace.graphs != 0    ? "with a kernel or a graph"
+                             : trace.kernels != 0 ? "with a kernel"
+                                                  : "no kernel ran";
+    out.push_back({"GPU busy", percent_text(*run.busy_share), with});
     out.push_back({"GPU idle", percent_text(1 - *run.busy_share), idle_about(run)});
   }
   out.push_back(line_of_bytes(trace, run));

@@ -43,6 +43,8 @@ const std::vector<First> kFirst{
     {"decoder_sampled", "graph_below_peak", "decode/layer *"},
     {"eval_rtdetr_exact", "unfused_chain", "iterations*/model"},
     {"graph_kinds_exact", "", ""},
+    {"graph_broken", "unsafe_during_capture", "culprit"},
+    {"graph_device_whole", "", ""},
     {"graph_kinds_off", "", ""},
     {"graph_kinds_sampled", "", ""},
     {"graph_replay", "", ""},
