@@ -184,7 +184,8 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "Threads of these names (globs, separated by commas) take the range of the one thread that has ranges "
      "open, as PyTorch's backward pass does; off: none"},
     {"RANGEFINDER_TORCH_MODULES", "", kRecorded, "off", std::monostate{},
-     "on: NVTX ranges for PyTorch modules. Set by `run --torch-modules`"},
+     "on: NVTX ranges for PyTorch modules; memory: also their allocations. Set by `run --torch-modules` and "
+     "`--torch-memory`"},
     {"RANGEFINDER_CHILDREN", "--children", kProcesses, "on", kOnOrOff<&Options::children>,
      "Also record the processes that the program starts, each in its own folder: {values}"},
     {"RANGEFINDER_BUFFERS", "--buffers", kLibrary, "32", NumberValue{store<&Options::buffers>, 4, 512},

@@ -121,6 +121,11 @@ class Run(CommandLine):
         self.assertEqual(rest, "/mine")
         self.assertEqual(seen["RANGEFINDER_TORCH_MODULES"], "on")
 
+    def test_torch_memory_is_torch_modules_with_more(self):
+        seen = self.environment_of_program("--torch-memory")
+        self.assertTrue(os.path.exists(seen["PYTHONPATH"].split(":")[0] + "/sitecustomize.py"))
+        self.assertEqual(seen["RANGEFINDER_TORCH_MODULES"], "memory")
+
     def test_a_trace_is_never_overwritten_without_force(self):
         trace = self.make_trace()
         (trace / "notes.txt").write_text("mine")

@@ -46,6 +46,7 @@ REPORTS = (
     ("examples", "--section", "kernel", "--kernel", "."),
     ("layered", "--section", "layers"),
     ("layered", "--section", "findings"),
+    ("layered", "--section", "memory"),
     ("layered", "--total", "--range", "*"),
     ("kept_end", "--section", "loss"),
     ("rank0", "--section", "communication"),
@@ -158,7 +159,7 @@ class Outputs:
 
     def _layered(self):
         """A recorded inference with the paths of a training: `warmup` is the backward pass of `model`. With source
-        lines of modules."""
+        lines of modules, and what PyTorch's allocator handed out."""
         lines = self._lines("rtdetr_exact")
         iteration = next(line["id"] for line in lines if line["t"] == "path" and line["name"] == "iteration")
         for line in lines:
@@ -168,7 +169,14 @@ class Outputs:
                 line["parent"] = 0
         sources = [{"t": "module_source", "path": line["id"], "class_file": "/app/model.py", "class_line": 214,
                     "call_file": "/app/train.py", "call_line": 30} for line in lines if line["t"] == "path"]
-        return self._write("layered", [*lines[:-1], *sources, lines[-1]])
+        out = self._write("layered", [*lines[:-1], *sources, lines[-1]])
+        row = {"path": "train", "calls": 10, "allocations": 40, "allocated_bytes": 90 << 20, "growth_bytes": 0,
+               "later_growth_bytes": 80 << 20, "peak_bytes": 99 << 20, "live_at_peak_bytes": 85 << 20,
+               "kept_bytes": 85 << 20}
+        device = {"device": 0, "complete": True, "allocated_at_start_bytes": 0, "allocated_at_end_bytes": 85 << 20,
+                  "modules": [row]}
+        (out / "torch_memory.json").write_text(json.dumps({"devices": [device]}))
+        return out
 
     def _kept_end(self):
         """Of a run whose first segments were removed."""

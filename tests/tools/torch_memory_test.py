@@ -54,7 +54,8 @@ class Recorded(FakeTest):
                           "step/block/layers/0/act", "step/block/layers/1", "step/block/layers/1/Act", "step/head"},
                          set(rows))
         self.assertEqual({"path": "step/block", "calls": 1, "allocations": 5, "allocated_bytes": 5 * 1024,
-                          "growth_bytes": 5 * 1024, "peak_bytes": 5000 + 6 * 1024, "kept_bytes": 5 * 1024},
+                          "growth_bytes": 5 * 1024, "later_growth_bytes": 0, "peak_bytes": 5000 + 6 * 1024,
+                          "live_at_peak_bytes": 5 * 1024, "kept_bytes": 5 * 1024},
                          rows["step/block"])
         self.assertEqual((5000, 5000 + 7 * 1024), tuple(self.report["devices"][0][f"allocated_at_{when}_bytes"]
                                                         for when in ("start", "end")))
@@ -124,6 +125,31 @@ class Joined(unittest.TestCase):
                 for row in memory.by_module(changes, events, 11)["modules"]}
 
         self.assertEqual({"": 11, "step": 11, "step/backward": 11, "step/backward/head": 10}, rows)
+
+
+    def test_a_module_has_what_it_had_at_the_peak_and_what_later_calls_keep(self):
+        changes, events, now = [], [], 0
+
+        def at(action, address, size):
+            nonlocal now
+            now += 1
+            events.append({"action": action, "addr": address, "size": size, "time_us": now})
+
+        for call in range(5):
+            now += 1
+            changes.append((now * 1000, 1, ("grows",)))
+            at("alloc", 10 + call, 100)  # kept
+            at("alloc", 1, 1000)
+            at("free_requested", 1, 1000)
+            now += 1
+            changes.append((now * 1000, 1, ()))
+        at("alloc", 2, 50)
+
+        rows = {row["path"]: row for row in memory.by_module(changes, events, 550)["modules"]}
+
+        self.assertEqual((1500, 300, 500), tuple(rows["grows"][key] for key in
+                                                 ("live_at_peak_bytes", "later_growth_bytes", "kept_bytes")))
+        self.assertEqual((1500, 550), tuple(rows[""][key] for key in ("live_at_peak_bytes", "kept_bytes")))
 
 
 class Off(FakeTest):

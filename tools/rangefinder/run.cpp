@@ -39,7 +39,7 @@ struct RunOptions {
   std::map<std::string, bool> switches;          ///< by variable
   bool force = false;
   bool quiet = false;
-  bool torch_modules = false;
+  bool torch_modules = false, torch_memory = false;
   bool ranks = false;
   bool mpi = false;
   std::vector<std::string> program;
@@ -154,9 +154,9 @@ Environment child_environment(const Verb& verb, const RunOptions& options, const
   environment.set("RANGEFINDER_RUN_PID", std::to_string(getpid()));
   inject_library(environment, find_library());
   if (options.mpi) preload_library(environment, find_mpi_library());
-  if (const auto python = find_python_folder(options.torch_modules); !python.empty())
-    add_python_folder(environment, python);
-  if (options.torch_modules) environment.set("RANGEFINDER_TORCH_MODULES", "on");
+  const bool torch = options.torch_modules || options.torch_memory;
+  if (const auto python = find_python_folder(torch); !python.empty()) add_python_folder(environment, python);
+  if (torch) environment.set("RANGEFINDER_TORCH_MODULES", options.torch_memory ? "memory" : "on");
   return environment;
 }
 
@@ -231,6 +231,10 @@ void add_run(CommandLine& line, Action& action, const std::vector<std::string>& 
   verb.group(kRecorded);
   verb.flag("--torch-modules", options->torch_modules,
             "Put a range around every PyTorch module, forward and backward, without a change of code");
+  verb.flag(
+      "--torch-memory", options->torch_memory,
+      "As --torch-modules, and what PyTorch's caching allocator hands out in each module: report --section "
+      "memory");
   verb.flag("--mpi", options->mpi, "Record MPI calls as ranges of the domain MPI, with their bytes");
   verb.group(kProcesses);
   verb.flag(

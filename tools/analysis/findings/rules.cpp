@@ -96,6 +96,7 @@ const std::vector<Rule>& rule_table() {
        {"hf_rtdetr_trace", "hf_rtdetr_sampled"}, {host_times}},
       {"sync_each_iteration", find_sync_each_iteration, launches, 1, of_host, {}, {host_times, loop}},
       {"allocations_in_loop", find_allocations_in_loop, allocations, 0, of_host, {}, {loop}},
+      {"allocator_growth", find_allocator_growth, kept_memory, 0, of_host, {}},
       {"pageable_or_synchronous_copies", find_slow_copies, copies, 0, of_host,
        {"copy_storm", "case_starved_one"}},
       {"small_copies", find_small_copies, copies, 1, of_host, {}},

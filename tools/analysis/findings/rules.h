@@ -36,7 +36,7 @@ FindRule find_unfused_chain, find_attention_scores, find_small_graph_kernels;
 // rules/capture.cpp
 FindRule find_unsafe_during_capture, find_capture_obstacles;
 // rules/host.cpp
-FindRule find_launch_bound, find_sync_each_iteration, find_allocations_in_loop;
+FindRule find_launch_bound, find_sync_each_iteration, find_allocations_in_loop, find_allocator_growth;
 // rules/copies.cpp
 FindRule find_slow_copies, find_small_copies;
 // rules/bytes.cpp
@@ -58,6 +58,7 @@ enum class Cause : std::uint8_t {
   idle,         ///< the host works while the GPU is idle
   launches,     ///< the host launches late, or waits
   allocations,  ///< and frees
+  kept_memory,  ///< more in each iteration
   copies,       ///< between host and GPU
   streams,      ///< waits between streams
   traffic,      ///< a module moves more bytes than it must

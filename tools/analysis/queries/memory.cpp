@@ -15,6 +15,7 @@
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/memory_use.h"
 #include "tools/analysis/queries/section.h"
+#include "tools/analysis/queries/torch_memory.h"
 
 namespace rangefinder {
 namespace {
@@ -47,7 +48,12 @@ class MemorySection final : public Section {
 
   std::vector<Table> tables(const SectionInput& input) override {
     const PerIteration often = per_iteration(input.trace);
-    return {path_rows(input, often), kind_rows(often), live_rows(input), time_rows()};
+    Table torch = torch_rows(input);
+    const bool has_torch = !torch.rows.empty();
+    std::vector<Table> out{path_rows(input, often, has_torch), kind_rows(often), live_rows(input),
+                           time_rows()};
+    if (has_torch) out.push_back(std::move(torch));
+    return out;
   }
 
  private:
@@ -106,7 +112,7 @@ class MemorySection final : public Section {
             ratio_cell(often.frees, iterations)};
   }
 
-  Table path_rows(const SectionInput& input, const PerIteration& often) const {
+  Table path_rows(const SectionInput& input, const PerIteration& often, bool has_torch) const {
     Table table;
     table.name = "memory";
     table.empty = "No memory was allocated while recording.";
@@ -123,7 +129,7 @@ class MemorySection final : public Section {
     sort_rows(table, "host_peak_bytes");
     sort_rows(table, "peak_bytes");
     table.rows.insert(table.rows.begin(), row("(all)", all->second, often.iterations, often.paths, 0U));
-    table.remarks = remarks(often);
+    table.remarks = remarks(often, has_torch);
     return without_empty_columns(std::move(table));
   }
 
@@ -139,7 +145,7 @@ class MemorySection final : public Section {
     return out;
   }
 
-  std::string remarks(const PerIteration& often) const {
+  std::string remarks(const PerIteration& often, bool has_torch) const {
     std::string out;
     if (often.iterations != 0) {
       out += "iteration: " + printable(iterations_.path) + ", over " +
@@ -151,7 +157,8 @@ class MemorySection final : public Section {
     }
     return out +
            "A path is omitted if one of its children has all of its allocations.\n"
-           "Only driver calls count: memory that a caching allocator (PyTorch's) reuses does not appear.\n";
+           "Only driver calls count. What PyTorch's caching allocator reuses: " +
+           (has_torch ? "below.\n" : "run --torch-memory.\n");
   }
 
   Table kind_rows(const PerIteration& often) const {
@@ -203,6 +210,52 @@ class MemorySection final : public Section {
                  cell_if(host, slice.host_peak)});
     }
     return without_empty_columns(std::move(table));
+  }
+
+  /// Of paths that --range selects, as far as they have a range in the trace.
+  static Table torch_rows(const SectionInput& input) {
+    Table table;
+    table.name = "torch_memory";
+    table.title = "PyTorch's caching allocator, by module";
+    table.columns = {{"path", "module"},
+                     {"calls", "calls", Unit::count},
+                     {"live_at_peak_bytes", "at the peak", Unit::bytes},
+                     {"growth_bytes_per_call", "growth/call", Unit::bytes},
+                     {"kept_bytes", "kept", Unit::bytes},
+                     {"peak_bytes", "most in use", Unit::bytes, 60},
+                     {"allocations", "allocations", Unit::count, 50},
+                     {"allocated_bytes", "allocated", Unit::bytes, 45},
+                     {"device", "GPU", Unit::count, 40}};
+    const std::vector<TorchGpuMemory> gpus = read_torch_memory(input.trace.files.folder);
+    if (gpus.empty()) return table;
+    std::set<std::string> hidden;
+    for (const auto& [id, path] : input.trace.paths) {
+      if (!input.trace.shows(id)) hidden.insert(input.trace.path_text(id));
+    }
+    for (const TorchGpuMemory& gpu : gpus) {
+      for (const TorchModuleMemory& module : gpu.modules) {
+        const auto levels = 1 + std::count(module.path.begin(), module.path.end(), '/');
+        const bool deep = input.view.depth != 0 && levels > input.view.depth;
+        if (module.allocations == 0 || deep || hidden.count(module.path) != 0) continue;
+        const auto growth = module.growth_of_call();
+        table.add({text_cell(module.path.empty() ? "(all)" : module.path), number_cell(module.calls),
+                   number_cell(module.live_at_peak_bytes), growth ? number_cell(*growth) : Cell(),
+                   number_cell(module.kept_bytes), number_cell(module.peak_bytes),
+                   number_cell(module.allocations), number_cell(module.allocated_bytes),
+                   number_cell(std::uint64_t{gpu.device})});
+      }
+      if (!gpu.complete)
+        table.remarks += "GPU " + std::to_string(gpu.device) +
+                         ": only the last 100,000 allocations and frees are known.\n";
+    }
+    sort_rows(table, "live_at_peak_bytes");
+    table.remarks +=
+        "at the peak: its part of the largest use of the GPU; growth/call: allocated minus freed, without "
+        "its first "
+        "two calls;\nkept: not freed at the end; most in use: by the process while it ran. A row includes "
+        "those "
+        "below it.\n";
+    return table;
   }
 
   MemoryUse use_;

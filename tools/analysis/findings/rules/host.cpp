@@ -9,6 +9,7 @@
 #include "tools/analysis/findings/facts.h"
 #include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/findings/rules.h"
+#include "tools/analysis/queries/torch_memory.h"
 
 namespace rangefinder {
 namespace {
@@ -236,6 +237,55 @@ void find_allocations_in_loop(const FindingContext& context, std::vector<Finding
       "cache is emptied)";
   if (!pool) finding.code = "cudaMallocAsync(&memory, bytes, stream);";
   out.push_back(std::move(finding));
+}
+
+namespace {
+
+/// The innermost module that keeps most of what `outer` grew by.
+const TorchModuleMemory& keeper(const TorchGpuMemory& gpu, const TorchModuleMemory& outer, double growth) {
+  constexpr double kMost = 0.8;
+  const TorchModuleMemory* found = &outer;
+  for (const TorchModuleMemory& inner : gpu.modules) {
+    const bool keeps = static_cast<double>(inner.kept_bytes) >= kMost * growth;
+    if (keeps && inner.path.starts_with(outer.path + "/") && inner.path.size() > found->path.size())
+      found = &inner;
+  }
+  return *found;
+}
+
+}  // namespace
+
+// What PyTorch's caching allocator has in use grows in every call of an outermost range, and is not freed:
+// tensors outlive an iteration. The first two calls make gradients, states of optimizers and buffers.
+void find_allocator_growth(const FindingContext& context, std::vector<Finding>& out) {
+  constexpr double kMinGrowth = 1 << 20;  // bytes a call
+  constexpr std::uint64_t kMinCalls = 5;
+  if (context.outside) return;
+  for (const TorchGpuMemory& gpu : read_torch_memory(context.input.trace.files.folder)) {
+    for (const TorchModuleMemory& outer : gpu.modules) {
+      const std::optional<double> growth = outer.growth_of_call();
+      const auto later = static_cast<double>(outer.later_growth_bytes);
+      const bool is_outermost = !outer.path.empty() && outer.path.find('/') == std::string::npos;
+      if (!is_outermost || outer.calls < kMinCalls || growth.value_or(0) < kMinGrowth) continue;
+      if (static_cast<double>(outer.kept_bytes) < later / 2) continue;  // freed outside of it
+      Finding finding{"allocator_growth", keeper(gpu, outer, later).path};
+      const std::string each = bytes_text(static_cast<std::uint64_t>(*growth));
+      finding.effect = "keeps " + each + " more of PyTorch's memory in each call of " + outer.path;
+      finding.why = "From the third call on, " + counted_text(outer.calls - 2, "call", "calls") +
+                    " allocated " + bytes_text(static_cast<std::uint64_t>(later)) +
+                    " more than was freed in them. At the end " + bytes_text(outer.kept_bytes) +
+                    " of its allocations were in use.";
+      finding.severity = Severity::notable;
+      finding.evidence = {
+          evidence_bytes("growth_bytes_per_call", "growth of a call", static_cast<std::uint64_t>(*growth)),
+          evidence_bytes("kept_bytes", "in use at the end", outer.kept_bytes),
+          evidence_count("repetitions", "calls", outer.calls)};
+      finding.next_step =
+          "look for tensors that outlive the iteration: losses or outputs in a list keep their whole graph";
+      finding.code = "losses.append(loss.item())  # or loss.detach()";
+      out.push_back(std::move(finding));
+    }
+  }
 }
 
 }  // namespace rangefinder

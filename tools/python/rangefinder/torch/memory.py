@@ -21,6 +21,7 @@ from .. import control
 FILE = "torch_memory.json"
 MAX_EVENTS = 100_000   # of the allocator, on each GPU
 _MAX_CHANGES = 200_000
+_FIRST_CALLS = 2  # of a module: they make gradients, states of optimizers, buffers
 
 
 class _Path(threading.local):
@@ -107,11 +108,12 @@ class AllocationLog:
                             if segment["device"] == device)
             devices.append({"device": device, "complete": not full and first_ns == 0} |
                            by_module(changes, events, allocated))
-        return {"schema": "rangefinder.torch_memory", "version": "1.0", "pid": os.getpid(), "devices": devices}
+        return {"schema": "rangefinder.torch_memory", "version": "1.1", "pid": os.getpid(), "devices": devices}
 
 
 class _Row:
-    __slots__ = ("calls", "allocations", "allocated_bytes", "growth_bytes", "peak_bytes", "kept_bytes")
+    __slots__ = ("calls", "allocations", "allocated_bytes", "growth_bytes", "later_growth_bytes", "peak_bytes",
+                 "live_at_peak_bytes", "kept_bytes")
 
     def __init__(self):
         for name in self.__slots__:
@@ -126,6 +128,7 @@ def by_module(changes, events, allocated_at_end):
     rows = {(): _Row()}
     rows[()].peak_bytes = start
     owners = {}  # address -> (path, bytes) of what is allocated in these events
+    most, at_most = start, ()  # the largest level before a free, and the owners at that time
     threads = {}  # thread -> open path; the one that changed last is last
     current = ()
     changes = sorted(changes, key=lambda change: change[0])
@@ -139,6 +142,8 @@ def by_module(changes, events, allocated_at_end):
         for prefix in _prefixes(current):
             row = rows[prefix]
             row.growth_bytes += size
+            if row.calls > _FIRST_CALLS:
+                row.later_growth_bytes += size
             if size > 0:
                 row.allocations += 1
                 row.allocated_bytes += size
@@ -146,12 +151,19 @@ def by_module(changes, events, allocated_at_end):
         if event["action"] == "alloc":
             owners[event["addr"]] = (current, size)
         else:
+            if level - size > most:
+                most, at_most = level - size, tuple(owners.values())
             owners.pop(event["addr"], None)
+    if level > most:
+        at_most = tuple(owners.values())
     for change in changes[at:]:
         current = _enter(rows, threads, current, change, level)
     for path, size in owners.values():
         for prefix in _prefixes(path):
             rows[prefix].kept_bytes += size
+    for path, size in at_most:
+        for prefix in _prefixes(path):
+            rows[prefix].live_at_peak_bytes += size
     return {"allocated_at_start_bytes": start, "allocated_at_end_bytes": allocated_at_end, "modules": [
         {"path": "/".join(path)} | {name: getattr(row, name) for name in _Row.__slots__}
         for path, row in rows.items()]}
