@@ -140,7 +140,7 @@ const char* place_text(CuptiPlace place) noexcept {
 std::vector<CuptiCandidate> cupti_candidates(const std::string& loaded_path, const CuptiSearch& search) {
   CandidateList list;
   list.add(CuptiPlace::loaded, loaded_path);
-  list.add(CuptiPlace::named, search.library);
+  list.add(CuptiPlace::named, search.path);
   for (const std::string& folder : wheel_folders()) list.add_folder(CuptiPlace::beside_torch, folder);
   add_environment(list, search.folder);
   add_toolkits(list);

@@ -27,8 +27,8 @@ struct CuptiCandidate {
 
 /// Where the user wants libcupti from. Empty: anywhere.
 struct CuptiSearch {
-  std::string library = {};  ///< RANGEFINDER_CUPTI: its path
-  std::string folder = {};   ///< RANGEFINDER_CUPTI_FOLDER: of the Python environment
+  std::string path = {};    ///< RANGEFINDER_CUPTI: of the file
+  std::string folder = {};  ///< RANGEFINDER_CUPTI_FOLDER: of the Python environment
 };
 
 /// "in the toolkit": follows "a copy".

@@ -47,9 +47,9 @@ void* open_library(const CuptiSearch& search, std::vector<CuptiCandidate>& candi
   candidates = cupti_candidates(loaded == nullptr ? std::string() : path_of(loaded), search);
   if (loaded != nullptr) {
     candidates.front().outcome = CuptiOutcome::taken;
-    if (!search.library.empty() && !is_same_file(candidates.front().path, search.library)) {
+    if (!search.path.empty() && !is_same_file(candidates.front().path, search.path)) {
       remark = "the program has " + candidates.front().path +
-               " loaded already, so RANGEFINDER_CUPTI=" + search.library + " is not used";
+               " loaded already, so RANGEFINDER_CUPTI=" + search.path + " is not used";
     }
     return loaded;
   }
@@ -102,11 +102,11 @@ bool load_cupti(const CuptiSearch& search, CuptiLibrary& library, CuptiFailure& 
   void* const handle = open_library(search, tried, library.remark);
   if (candidates != nullptr) *candidates = std::move(tried);
   if (handle == nullptr) {
-    failure.reason = search.library.empty()
+    failure.reason = search.path.empty()
                          ? std::string(
                                "libcupti.so.13 was not found: install cuda-cupti-13-0 (Python: "
                                "nvidia-cuda-cupti) or name it with RANGEFINDER_CUPTI")
-                         : "cannot load " + search.library + ", named by RANGEFINDER_CUPTI";
+                         : "cannot load " + search.path + ", named by RANGEFINDER_CUPTI";
     return false;
   }
   library.path = path_of(handle);

@@ -94,7 +94,7 @@ std::vector<HealthFinding> check_cupti() {
     out.push_back({"cupti", Health::no, "no usable libcupti" + where, failure.reason + why_refused(failure)});
   }
   add_unused_copies(candidates, out);
-  if (place.empty() && wanted.library.empty()) add_searched_places(candidates, out);
+  if (place.empty() && wanted.path.empty()) add_searched_places(candidates, out);
   if (loaded) out.push_back(counter_library(library.path));
   return out;
 }
