@@ -20,10 +20,14 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                          CUPTI_ACTIVITY_KIND_OVERHEAD,
                                          CUPTI_ACTIVITY_KIND_CONTEXT,
                                          CUPTI_ACTIVITY_KIND_STREAM,
-                                         CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
+                                         CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+                                         kGraphHostNodeKind,
+                                         kHostLaunchKind};
 
-/// An older libcupti refuses them.
-constexpr CUpti_ActivityKind kHostFunctionKinds[] = {kGraphHostNodeKind, kHostLaunchKind};
+/// An older libcupti refuses it.
+bool may_be_unknown(CUpti_ActivityKind kind) noexcept {
+  return kind == kGraphHostNodeKind || kind == kHostLaunchKind;
+}
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes,
                                   std::size_t* max_records) noexcept {
@@ -78,18 +82,16 @@ bool enable_activity_kinds(const CuptiFunctions& cupti, GraphTracing graphs, std
   for (const CUpti_ActivityKind kind : kKinds) {
     // With this kind enabled, CUPTI delivers no records of a graph's nodes.
     if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && graphs != GraphTracing::whole) continue;
-    if (const CUptiResult r = cupti.ActivityEnable(kind); r != CUPTI_SUCCESS) {
+    if (const CUptiResult r = cupti.ActivityEnable(kind); r != CUPTI_SUCCESS && !may_be_unknown(kind)) {
       error = "cuptiActivityEnable(" + std::to_string(kind) + ") failed with " + cupti_result_text(cupti, r);
       return false;
     }
   }
-  for (const CUpti_ActivityKind kind : kHostFunctionKinds) (void)cupti.ActivityEnable(kind);
   return true;
 }
 
 void disable_activity_kinds(const CuptiFunctions& cupti) noexcept {
   for (const CUpti_ActivityKind kind : kKinds) (void)cupti.ActivityDisable(kind);
-  for (const CUpti_ActivityKind kind : kHostFunctionKinds) (void)cupti.ActivityDisable(kind);
 }
 
 void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool on) noexcept {
@@ -100,8 +102,6 @@ void switch_work_records(const CuptiFunctions& cupti, GraphTracing graphs, bool 
     if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && graphs != GraphTracing::whole) continue;
     (void)(on ? cupti.ActivityEnable(kind) : cupti.ActivityDisable(kind));
   }
-  for (const CUpti_ActivityKind kind : kHostFunctionKinds)
-    (void)(on ? cupti.ActivityEnable(kind) : cupti.ActivityDisable(kind));
 }
 
 void restart_node_records(const CuptiFunctions& cupti) noexcept {

@@ -26,7 +26,7 @@ void set_times(std::uint64_t start_ns, std::uint64_t end_ns, Record& record) noe
   record.end_ns = static_cast<TimeNs>(end_ns);
 }
 
-/// The fields that all records of GPU work have under the same names.
+/// The fields that records of GPU work have under the same names; some kinds are never of a graph.
 template <typename Activity>
 GpuWork work_of(const Activity& a) noexcept {
   GpuWork work;
@@ -35,8 +35,10 @@ GpuWork work_of(const Activity& a) noexcept {
   work.context = a.contextId;
   work.stream = a.streamId;
   work.correlation = a.correlationId;
-  work.graph = a.graphId;
-  work.graph_node = a.graphNodeId;
+  if constexpr (requires { a.graphNodeId; }) {
+    work.graph = a.graphId;
+    work.graph_node = a.graphNodeId;
+  }
   return work;
 }
 
@@ -204,22 +206,8 @@ void decode_device_graph(const CUpti_ActivityDeviceGraphTrace& a, RecordSink& si
 }
 
 template <typename Activity>
-HostFunctionRecord host_function(const Activity& a) {
-  HostFunctionRecord function;
-  set_times(a.start, a.end, function.wait);
-  function.wait.gpu = a.deviceId;
-  function.wait.context = a.contextId;
-  function.wait.stream = a.streamId;
-  function.wait.correlation = a.correlationId;
-  function.thread = a.threadId;
-  return function;
-}
-
-void decode_host_node(const GraphHostNodeActivity& a, RecordSink& sink) {
-  HostFunctionRecord function = host_function(a);
-  function.wait.graph = a.graphId;
-  function.wait.graph_node = a.graphNodeId;
-  sink.on_host_function(function);
+void decode_host_function(const Activity& a, RecordSink& sink) {
+  sink.on_host_function({work_of(a), a.threadId});
 }
 
 void decode_overhead(const CUpti_ActivityOverhead3& a, RecordSink& sink) {
@@ -288,10 +276,10 @@ bool decode_record(const CUpti_Activity* record, RecordSink& sink) {
       decode_stream(as<CUpti_ActivityStream>(record), sink);
       return true;
     case kGraphHostNodeKind:
-      decode_host_node(as<GraphHostNodeActivity>(record), sink);
+      decode_host_function(as<GraphHostNodeActivity>(record), sink);
       return true;
     case kHostLaunchKind:
-      sink.on_host_function(host_function(as<HostLaunchActivity>(record)));
+      decode_host_function(as<HostLaunchActivity>(record), sink);
       return true;
     default:
       return false;

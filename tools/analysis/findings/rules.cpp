@@ -130,7 +130,8 @@ const std::vector<Rule>& rule_table() {
        {"case_gemm_small"}, {limits}},
       {"graph_below_peak", find_graph_below_peak, below_peak, 0, of_bytes, {"decoder_sampled"}, {bytes}},
       {"small_graph_kernels", find_small_graph_kernels, graphs, 0, of_kernels, {"decoder_sampled", "decoder_exact"}},
-      {"unsafe_during_capture", find_unsafe_during_capture, capture, 0, of_host, {"decoder_exact", "decoder_sampled"}},
+      {"unsafe_during_capture", find_unsafe_during_capture, capture, 0, of_host,
+       {"decoder_exact", "decoder_sampled", "graph_broken"}},
       {"capture_obstacles", find_capture_obstacles, launches, 2, of_host,
        {"hf_rtdetr_trace", "hf_rtdetr_sampled"}, {host_times, loop}},
   };

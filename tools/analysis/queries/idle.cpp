@@ -235,9 +235,9 @@ class IdleSection final : public Section {
 
   std::string host_functions(const Header& header) const {
     if (header.cupti_version > 0 && header.cupti_version < kFirstCuptiWithHostFunctions) {
-      return "Functions that streams wait for (cudaLaunchHostFunc, host nodes of graphs) are recorded with "
-             "CUPTI 13.1 "
-             "and later: here\nthey are idle time.\n";
+      return "Functions that streams wait for (cudaLaunchHostFunc, host nodes of graphs): recorded with "
+             "CUPTI "
+             "13.1\nand later. Here their time is idle without that cause.\n";
     }
     if (functions_ == 0) return {};
     return "Functions that streams wait for (cudaLaunchHostFunc, host nodes of graphs): " +

@@ -250,11 +250,10 @@ class MemorySection final : public Section {
     }
     sort_rows(table, "live_at_peak_bytes");
     table.remarks +=
-        "at the peak: its part of the largest use of the GPU; growth/call: allocated minus freed, without "
-        "its first "
-        "two calls;\nkept: not freed at the end; most in use: by the process while it ran. A row includes "
-        "those "
-        "below it.\n";
+        "at the peak: its part of the largest use of the GPU; growth/call: allocated minus freed, from the "
+        "third call\non; kept: not freed at the end; most in use: by the process while it ran. A row "
+        "includes "
+        "those below it.\n";
     return table;
   }
 

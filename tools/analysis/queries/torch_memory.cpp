@@ -11,7 +11,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFile = "torch_memory.json";
-constexpr std::uint64_t kFirstCalls = 2;
 
 // at() and get() throw on another form.
 TorchModuleMemory module_of(const Json& row) {
@@ -31,8 +30,6 @@ TorchGpuMemory gpu_of(const Json& device) {
   TorchGpuMemory out;
   out.device = device.at("device").get<std::uint32_t>();
   out.complete = device.at("complete").get<bool>();
-  out.start_bytes = device.at("allocated_at_start_bytes").get<std::uint64_t>();
-  out.end_bytes = device.at("allocated_at_end_bytes").get<std::uint64_t>();
   for (const Json& row : device.at("modules")) out.modules.push_back(module_of(row));
   return out;
 }
@@ -40,8 +37,8 @@ TorchGpuMemory gpu_of(const Json& device) {
 }  // namespace
 
 std::optional<double> TorchModuleMemory::growth_of_call() const noexcept {
-  if (calls <= kFirstCalls) return {};
-  return static_cast<double>(later_growth_bytes) / static_cast<double>(calls - kFirstCalls);
+  if (later_calls() == 0) return {};
+  return static_cast<double>(later_growth_bytes) / static_cast<double>(later_calls());
 }
 
 std::vector<TorchGpuMemory> read_torch_memory(const std::filesystem::path& folder) try {

@@ -21,15 +21,16 @@ struct TorchModuleMemory {
   std::uint64_t kept_bytes = 0;          ///< not freed at the end
   std::int64_t later_growth_bytes = 0;   ///< allocated minus freed while it was open, from its third call on
 
-  /// Growth of a call (bytes). Not of the first two, in which state is made. Absent: fewer than three calls.
+  /// Without the first two, in which state is made.
+  [[nodiscard]] std::uint64_t later_calls() const noexcept { return calls > 2 ? calls - 2 : 0; }
+  /// Of a later call (bytes). Absent: there are none.
   [[nodiscard]] std::optional<double> growth_of_call() const noexcept;
 };
 
 struct TorchGpuMemory {
-  std::uint32_t device = 0;                      ///< PyTorch's index
-  bool complete = true;                          ///< false: only the last events are known
-  std::uint64_t start_bytes = 0, end_bytes = 0;  ///< allocated before the first event, and after the last
-  std::vector<TorchModuleMemory> modules;        ///< in order of first appearance
+  std::uint32_t device = 0;                ///< PyTorch's index
+  bool complete = true;                    ///< false: only the last events are known
+  std::vector<TorchModuleMemory> modules;  ///< in order of first appearance
 };
 
 /// By GPU. Empty: the folder has no such file, or it is of another form.

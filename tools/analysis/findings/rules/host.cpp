@@ -271,7 +271,7 @@ void find_allocator_growth(const FindingContext& context, std::vector<Finding>& 
       Finding finding{"allocator_growth", keeper(gpu, outer, later).path};
       const std::string each = bytes_text(static_cast<std::uint64_t>(*growth));
       finding.effect = "keeps " + each + " more of PyTorch's memory in each call of " + outer.path;
-      finding.why = "From the third call on, " + counted_text(outer.calls - 2, "call", "calls") +
+      finding.why = "From the third call on, " + counted_text(outer.later_calls(), "call", "calls") +
                     " allocated " + bytes_text(static_cast<std::uint64_t>(later)) +
                     " more than was freed in them. At the end " + bytes_text(outer.kept_bytes) +
                     " of its allocations were in use.";
