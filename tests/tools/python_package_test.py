@@ -109,22 +109,33 @@ class Ranges(unittest.TestCase):
         self.assertEqual(log[-2:], ["push default unregistered n16389", "pop default"])
 
 
+    def log_of_hooks(self, code):
+        return self.log_of(f"import sys; sys.path.append({str(ROOT / 'tests/tools')!r})\n"
+                           "import fake_torch as torch\n"
+                           "from fake_torch import cases\n"
+                           "from rangefinder.torch import hooks\n"
+                           "installed = hooks.Hooks(torch, hooks.modules.EXTENSION)\n"
+                           "installed.install()\n"
+                           f"{code}\n"
+                           "installed.uninstall()\n")
+
     @unittest.skipUnless(HAS_EXTENSION, "the hooks push through the extension")
     def test_hooks_of_modules_push_their_names(self):
-        log = self.log_of(f"import sys; sys.path.append({str(ROOT / 'tests/tools')!r})\n"
-                          "import fake_torch as torch\n"
-                          "from fake_torch import cases\n"
-                          "from rangefinder.torch import hooks\n"
-                          "torch.set_grad_enabled(False)\n"
-                          "installed = hooks.Hooks(torch, hooks.modules.EXTENSION)\n"
-                          "installed.install()\n"
-                          "cases.make_model()(torch.Tensor())\n"
-                          "installed.uninstall()\n")
+        log = self.log_of_hooks("torch.set_grad_enabled(False); cases.make_model()(torch.Tensor())")
         pushes = [line for line in log if line.startswith("push")]
         self.assertEqual(pushes[:7], [f"push default {name}" for name in (
             "step", "stem", "block", "layers", "0", "act", "layers")])
         self.assertEqual(len(pushes), log.count("pop default"))
         self.assertEqual(log.count("register default layers"), 1)
+
+    @unittest.skipUnless(HAS_EXTENSION, "the hooks push through the extension")
+    def test_hooks_of_graph_nodes_push_the_levels_that_differ(self):
+        log = self.log_of_hooks("torch.backward(torch.op('loss', cases.make_model()(torch.Tensor())))")
+        log = log[len(log) - log[::-1].index("push default backward") - 1:]
+        self.assertEqual([line for line in log if not line.startswith(("register", "domain"))], [
+            *(f"push default {name}" for name in ("backward", "head")), "pop default",
+            *(f"push default {name}" for name in ("block", "layers", "1", "Act")), "pop default",
+            *("pop default",) * 3, "push default stem", *("pop default",) * 3])
 
 
 class Enable(unittest.TestCase):

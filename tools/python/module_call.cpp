@@ -23,19 +23,30 @@ const Attributes& attributes() {
 
 }  // namespace
 
-bool ModuleCall::find_thread() {
+ThreadObject* thread_of(PyObject* local) {
   // By Python's own state of the thread: a thread of C++ may end it and begin another one.
   PyObject* const dictionary = PyThreadState_GetDict();
-  if (dictionary == nullptr) return false;
-  PyObject* found = PyDict_GetItemWithError(dictionary, calls_.key);
+  if (dictionary == nullptr) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  PyObject* found = PyDict_GetItemWithError(dictionary, local);
   if (found == nullptr) {
-    if (PyErr_Occurred() != nullptr) return false;
-    const Reference made(PyObject_GetAttr(callback(kLocal), attributes().thread));
-    if (!made || PyDict_SetItem(dictionary, calls_.key, made.get()) != 0) return false;
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    const Reference made(PyObject_GetAttr(local, attributes().thread));
+    if (!made || PyDict_SetItem(dictionary, local, made.get()) != 0) return nullptr;
     found = made.get();
   }
-  thread_ = reinterpret_cast<ThreadObject*>(found);
-  return true;
+  return reinterpret_cast<ThreadObject*>(found);
+}
+
+void give_error(PyObject* disable) {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  const Reference t(type), v(value), b(trace);
+  const Reference done(PyObject_CallFunctionObjArgs(disable, v ? v.get() : Py_None, nullptr));
+  if (!done) PyErr_WriteUnraisable(disable);  // a warning that the program made an error
 }
 
 /// New reference.
@@ -211,16 +222,6 @@ bool ModuleCall::leave(PyObject* parent, PyObject* call, PyObject* output) {
   return static_cast<bool>(done);
 }
 
-/// Gives the current exception to Python's disable(). The program goes on without it.
-void ModuleCall::disable() {
-  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  const Reference t(type), v(value), b(trace);
-  const Reference done(PyObject_CallFunctionObjArgs(callback(kDisable), v ? v.get() : Py_None, nullptr));
-  if (!done) PyErr_WriteUnraisable(callback(kDisable));  // a warning that the program made an error
-}
-
 void ModuleCall::unwind(PyObject* call) {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
@@ -231,7 +232,8 @@ void ModuleCall::unwind(PyObject* call) {
 }
 
 PyObject* ModuleCall::run() {
-  if (!find_thread()) {
+  thread_ = thread_of(callback(kLocal));
+  if (thread_ == nullptr) {
     disable();
     return original();
   }

@@ -31,6 +31,7 @@ struct CallObject {
 
 struct ThreadObject {
   PyObject_HEAD PyObject* stack;  ///< list of Call: calls in progress
+  PyObject* tasks;                ///< list of TaskObject: backward passes
   char marking;                   ///< the outermost call builds an autograd graph
   unsigned long long boundary;    ///< sequence number: older nodes have their path already
   unsigned long long hooked;      ///< sequence number of the node that was hooked last
@@ -61,8 +62,7 @@ inline constexpr std::array<const char*, kCallbackCount> kCallbacks = {
 
 struct ModuleCallsObject {
   PyObject_HEAD std::array<PyObject*, kCallbackCount> callbacks;
-  PyObject* key;  ///< of this object's Thread in the dictionary of a Python thread
-  bool native;    ///< push and pop are NVTX's
+  bool native;  ///< push and pop are NVTX's
 };
 
 inline CallObject* call_of(PyObject* self) {
@@ -87,6 +87,12 @@ class Reference {
   PyObject* object_;
 };
 
+/// Borrowed, of the calling thread. `local`: the Local of modules.py. Null, with an exception: out of memory.
+ThreadObject* thread_of(PyObject* local);
+
+/// Gives the current exception to Python's disable(). The program goes on without it.
+void give_error(PyObject* disable);
+
 /// Throws std::bad_alloc.
 class ModuleCall {
  public:
@@ -98,7 +104,6 @@ class ModuleCall {
  private:
   [[nodiscard]] PyObject* callback(Callback which) const { return calls_.callbacks[which]; }
   PyObject* original() { return PyObject_Call(callback(kOriginal), args_, kwargs_); }
-  bool find_thread();
   PyObject* find_call(PyObject* parent);
   bool enter(PyObject* parent, PyObject* call);
   bool leave(PyObject* parent, PyObject* call, PyObject* output);
@@ -107,7 +112,7 @@ class ModuleCall {
   bool note_source(PyObject* call);
   bool make_events(CallObject* call, Py_ssize_t count);
   void unwind(PyObject* call);
-  void disable();
+  void disable() { give_error(callback(kDisable)); }
   bool mark(PyObject* call, PyObject* value, bool& found);
   bool mark_node(PyObject* call, PyObject* tensor, bool& found);
   bool mark_container(PyObject* call, PyObject* container, int depth, bool& found);

@@ -85,6 +85,18 @@ nvtxEventAttributes_t event_of(const Name& name) {
   return event;
 }
 
+bool push_range(PyObject* text, int* level) {
+  Domain* const domain = domain_of(Py_None);
+  if (domain == nullptr) return false;
+  std::unique_ptr<Name> own;
+  const Name* const name = name_of(*domain, text, own);
+  if (name == nullptr) return false;
+  const nvtxEventAttributes_t event = event_of(*name);
+  const int at = nvtxRangePushEx(&event);
+  if (level != nullptr) *level = at;
+  return true;
+}
+
 bool nvtx_was_used() {
   return g_domains != nullptr;  // each range has a domain
 }

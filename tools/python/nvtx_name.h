@@ -40,6 +40,10 @@ Domain* domain_of(PyObject* name);
 /// memory.
 const Name* name_of(Domain& domain, PyObject* text, std::unique_ptr<Name>& own);
 
+/// Begins a range of the default domain; `level`, if it is not null, gets what NVTX returns. False, with an
+/// exception: `text` is no text, or out of memory.
+bool push_range(PyObject* text, int* level);
+
 /// Names the category, once a domain.
 void name_bytes_category(Domain& domain);
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The module rangefinder._range: NVTX ranges and the hook of module calls, by the limited API of Python 3.9.
+// The module rangefinder._range: NVTX ranges and hooks of PyTorch, by the limited API of Python 3.9.
 //
 //   Range(name, bytes, domain, color)   context manager; __call__ decorates (rangefinder/_ranges.py)
 //   rangePushA, rangePop                 of the default domain, as torch._C._nvtx has them
 //   domainMarkA                          of a named domain
-//   Call, Thread, ModuleCalls           module_calls.cpp
+//   Call, Thread, ModuleCalls, Task, Backward   hook_types.cpp
 //
 // Refuses nothing while no tool is loaded: NVTX then only checks a pointer.
 #include <climits>
 #include <memory>
 #include <new>
 
-#include "tools/python/module_calls.h"
+#include "tools/python/hook_types.h"
 #include "tools/python/nvtx_name.h"
 
 namespace rangefinder {
@@ -145,13 +145,8 @@ PyObject* make_range_type() {
 
 PyObject* push(PyObject*, PyObject* text) {
   try {
-    Domain* const domain = domain_of(Py_None);
-    if (domain == nullptr) return nullptr;
-    std::unique_ptr<Name> own;
-    const Name* const name = name_of(*domain, text, own);
-    if (name == nullptr) return nullptr;
-    const nvtxEventAttributes_t event = event_of(*name);
-    return PyLong_FromLong(nvtxRangePushEx(&event));
+    int level = 0;
+    return push_range(text, &level) ? PyLong_FromLong(level) : nullptr;
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }
@@ -212,7 +207,8 @@ PyMODINIT_FUNC PyInit__range() {
   PyObject* const module = PyModule_Create(&g_module);
   if (module == nullptr) return nullptr;
   if (add(module, "Range", make_range_type()) && add(module, "Call", make_call_type()) &&
-      add(module, "Thread", make_thread_type()) && add(module, "ModuleCalls", make_module_calls_type()))
+      add(module, "Thread", make_thread_type()) && add(module, "ModuleCalls", make_module_calls_type()) &&
+      add(module, "Task", make_task_type()) && add(module, "Backward", make_backward_type()))
     return module;
   Py_DECREF(module);
   return nullptr;

@@ -17,28 +17,40 @@ backward hooks, which break in-place operations.
 """
 import sys
 
+from .modules import EXTENSION
+
 _MAX_DEPTH = 4       # of nested containers in a module's output
 _MAX_VALUES = 1_000  # in one of them
 _CONTAINERS = (list, tuple)
 
 
-class _Task:
+class _TaskMembers:
+    __slots__ = ("id", "path")
+
+
+_Members = object
+if EXTENSION is not None:  # the members that the extension reads
+    _TaskMembers, _Members = EXTENSION.Task, EXTENSION.Backward
+
+
+class _Task(_TaskMembers):
     """One backward pass on one thread. id: None until its first node runs here."""
 
-    __slots__ = ("id", "path")
+    __slots__ = ()
 
     def __init__(self, task_id, path=()):
         self.id = task_id
         self.path = path
 
 
-class BackwardRanges:
+class BackwardRanges(_Members):
     def __init__(self, torch, push, pop, local, disable):
         self.tensor = torch.Tensor
         self.sequence_number = torch.autograd._get_sequence_nr  # number of the next node of this thread
         self._task_id = torch._C._current_graph_task_id
         self._engine = torch.autograd.Variable._execution_engine
         self._push, self._pop = push, pop
+        self._native = EXTENSION is not None and push is EXTENSION.rangePushA
         self._local = local
         self._disable = disable  # takes an error of ours
         self.active = True
@@ -91,7 +103,8 @@ class BackwardRanges:
         return found
 
     def hook_of(self, call):
-        call.hook = self._prehook(("backward",) + call.path)
+        path = ("backward",) + call.path
+        call.hook = self._prehook(path) if EXTENSION is None else self.node_hook(path)  # the same in C (node_hook.h)
         return call.hook
 
     # Backward pass: open and close ranges.
