@@ -1,29 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """fork|multiprocessing CHILDREN COUNT: children that launch COUNT kernels each and end at once by os._exit."""
-import ctypes
 import multiprocessing
 import os
 import sys
 
-PTX = b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry scale()\n{\n  ret;\n}\n"
-
-
-def must(result):
-    if result != 0:
-        sys.exit(3)
+from gpu import Gpu
 
 
 def launch(count):
-    cuda = ctypes.CDLL("libcuda.so.1")
-    context, module, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
-    must(cuda.cuInit(0))
-    must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
-    must(cuda.cuCtxSetCurrent(context))
-    must(cuda.cuModuleLoadData(ctypes.byref(module), PTX))
-    must(cuda.cuModuleGetFunction(ctypes.byref(function), module, b"scale"))
+    gpu = Gpu()
     for _ in range(count):
-        must(cuda.cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, None, None, None))
-    must(cuda.cuCtxSynchronize())
+        gpu.launch()
+    gpu.synchronize()
 
 
 def fork(count):
