@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the rules: each reports what it forbids, and accepts what it allows."""
 import os
+import shutil
 import tempfile
 import unittest
 
@@ -12,6 +13,7 @@ import includes
 import layout
 import library
 import links
+import python_types
 import repository
 import tables
 import words
@@ -163,6 +165,15 @@ class Formatting(InAFolder):
 
         with self.assertRaises(RuntimeError):
             list(formatting.formatting(self.files, "false"))
+
+    @unittest.skipIf(shutil.which("mypy") is None, "there is no mypy")
+    def test_a_public_function_without_types_is_an_error_and_a_hook_without_them_is_not(self):
+        self.write("tools/python/mypy.ini", self.files_of_repository().text("tools/python/mypy.ini"))
+        for path in ("__init__", "public", "torch/__init__", "torch/steps", "torch/schedule"):
+            self.write(f"tools/python/rangefinder/{path}.py", "" if path.endswith("__") else "def f(x):\n    return x\n")
+
+        self.assertEqual(self.found(python_types.python_types),
+                         ["tools/python/rangefinder/public.py", "tools/python/rangefinder/torch/schedule.py"])
 
 
 class FunctionLengths(unittest.TestCase):

@@ -7,6 +7,7 @@ python3 tools/python/python_api.py > docs/python-api.md
 import importlib
 import inspect
 import os
+import re
 import sys
 import textwrap
 
@@ -33,7 +34,8 @@ def public_names(package):
 
 def _signature(name, documented):
     parameters = [each for each in inspect.signature(documented).parameters.values() if each.name != "self"]
-    return f"{name}({', '.join(map(str, parameters))})".replace("'", "")
+    text = f"{name}({', '.join(map(str, parameters))})"
+    return re.sub(r": '([^']*)'", r": \1", text)  # types are texts
 
 
 def page(package):

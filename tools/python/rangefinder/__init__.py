@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import torch as torch
-    from ._ranges import Range as range
+    from ._ranges import Range as range, used
+
+    _used = used
 else:
     try:
         from ._range import Range as range, used as _used

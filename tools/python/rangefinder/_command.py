@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel's command `rangefinder`: becomes the program that the wheel contains."""
+from __future__ import annotations
+
 import os
 import sys
 
 import rangefinder
 
+TYPE_CHECKING = False  # importing typing takes milliseconds
+if TYPE_CHECKING:
+    from typing import NoReturn, Optional
+
 CUPTI = os.path.join("nvidia", "cu13", "lib", "libcupti.so.13")
 
 
-def cupti_folder():
+def cupti_folder() -> Optional[str]:
     """The folder of the installed nvidia-cuda-cupti; None: it is not in this environment."""
     for entry in sys.path:
         path = os.path.join(entry, CUPTI)
@@ -17,7 +23,7 @@ def cupti_folder():
     return None
 
 
-def main():
+def main() -> NoReturn:
     """Passes on where CUPTI is: a program that is not Python has no libcudart or torch to find it by."""
     folder = cupti_folder()
     if folder is not None:

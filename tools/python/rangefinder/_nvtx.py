@@ -14,7 +14,7 @@ import os
 
 TYPE_CHECKING = False  # importing typing takes milliseconds
 if TYPE_CHECKING:
-    from typing import Any, Dict, Optional
+    from typing import Any, Dict, Optional, Set
 
 _CALLBACKS, _CORE2, _SIZE = 1, 5, 16  # ids of the table of callbacks and of the module of domains; functions + 1
 _MARK, _PUSH, _POP, _NAME_CATEGORY, _REGISTER, _CREATE = 1, 4, 5, 8, 10, 12
@@ -36,14 +36,17 @@ _slots = (ctypes.c_void_p * _SIZE)()
 _table = (ctypes.c_void_p * (_SIZE + 1))(*(ctypes.addressof(_slots) + 8 * index for index in range(_SIZE)))
 
 
-@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_uint))
-def _function_table(module: int, table: Any, size: Any) -> int:
+def _give_functions(module: int, table: Any, size: Any) -> int:
     if module != _CORE2:
         return 0
     table[0] = ctypes.addressof(_table)
     if size:
         size[0] = _SIZE
     return 1
+
+
+_function_table = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p),
+                                   ctypes.POINTER(ctypes.c_uint))(_give_functions)
 
 
 class _ExportTable(ctypes.Structure):
@@ -53,9 +56,11 @@ class _ExportTable(ctypes.Structure):
 _export = _ExportTable(ctypes.sizeof(_ExportTable), _function_table)
 
 
-@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)
-def _export_table(which: int) -> Optional[int]:
+def _give_export(which: int) -> Optional[int]:
     return ctypes.addressof(_export) if which == _CALLBACKS else None
+
+
+_export_table = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)(_give_export)
 
 
 class Nvtx:
@@ -64,7 +69,7 @@ class Nvtx:
     def __init__(self) -> None:
         self._domains: Dict[Optional[str], Any] = {None: None}
         self._strings: Dict[Any, Any] = {}
-        self._with_bytes: set = set()
+        self._with_bytes: Set[Optional[str]] = set()
         path = os.environ.get("NVTX_INJECTION64_PATH")
         try:
             self._tool = ctypes.CDLL(path) if path else None

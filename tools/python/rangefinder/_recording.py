@@ -35,7 +35,7 @@ def _cuda_is_initialised() -> bool:
         return False
     import ctypes
 
-    return driver.cuDeviceGetCount(ctypes.byref(ctypes.c_int())) != _NOT_INITIALIZED
+    return bool(driver.cuDeviceGetCount(ctypes.byref(ctypes.c_int())) != _NOT_INITIALIZED)
 
 
 def _is_ours(path: Optional[str]) -> bool:

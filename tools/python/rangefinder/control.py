@@ -9,17 +9,24 @@
 Uses the control socket of the process (docs/internals/control.md). If Rangefinder is not loaded, or its socket is switched
 off, both do nothing, so a program can keep these lines. Standard library only.
 """
+from __future__ import annotations
+
 import contextlib
 import os
 import sys
 import time
 import warnings
 
+TYPE_CHECKING = False  # importing typing takes milliseconds
+if TYPE_CHECKING:
+    import socket
+    from typing import Any, Dict, Iterator, Optional
+
 _TIMEOUT_SECONDS = 30
 _TEARDOWN_SECONDS = 5
 
 
-def _connect():
+def _connect() -> Optional[socket.socket]:
     """Connects to the control socket of this process; None: there is none."""
     import socket  # here, because it takes milliseconds
 
@@ -38,7 +45,7 @@ def _connect():
     return None
 
 
-def ask(command, **fields):
+def ask(command: str, **fields: object) -> Optional[Dict[str, Any]]:
     """Sends a request. Returns the answer as a dictionary, or None without a socket. Raises RuntimeError if the
     request is refused."""
     import json
@@ -50,26 +57,26 @@ def ask(command, **fields):
         lines.write(json.dumps({"v": 1, "command": command} | fields) + "\n")
         lines.flush()
         text = lines.readline()
-    answer = json.loads(text) if text else {"ok": False, "error": "Rangefinder closed the connection"}
+    answer: Dict[str, Any] = json.loads(text) if text else {"ok": False, "error": "Rangefinder closed the connection"}
     if not answer["ok"]:
         raise RuntimeError(f"rangefinder {command}: {answer['error']}")
     return answer
 
 
 @contextlib.contextmanager
-def window(**fields):
+def window(**fields: object) -> Iterator[Dict[str, Any]]:
     """Records the block. `fields`: out, counters. Yields a dictionary, which has the key `folder` after the
     block."""
-    done = {}
+    done: Dict[str, Any] = {}
     answer = ask("start", **fields)
     try:
         yield done
     finally:
         if answer is not None:
-            done.update(ask("stop")["window"])
+            done.update((ask("stop") or {}).get("window", {}))
 
 
-def _resume():
+def _resume() -> bool:
     """Takes CUPTI back. False, with a warning: the other tool keeps it, and the program continues unrecorded.
 
     PyTorch's profiler never releases CUPTI, unless TEARDOWN_CUPTI=1 is in the environment. Then it releases CUPTI
@@ -91,14 +98,14 @@ def _resume():
         time.sleep(0.02)
 
 
-def _give_up(cause):
+def _give_up(cause: str) -> bool:
     """Releases CUPTI. True: that closed the open window, because it cannot go on (monitor mode; threads that call CUDA
     without a pause)."""
     try:
         ask("yield", keep_window=True, cause=cause)
         return False
     except RuntimeError:
-        if ask("status")["state"] != "recording":
+        if (ask("status") or {}).get("state") != "recording":
             raise
     ask("stop")
     ask("yield")
@@ -106,7 +113,7 @@ def _give_up(cause):
 
 
 @contextlib.contextmanager
-def yielded(cause="yield"):
+def yielded(cause: str = "yield") -> Iterator[None]:
     """Releases CUPTI for the block, for the tool `cause`. An open window goes on, with NVTX ranges only, and its
     trace has a gap for the block. After the block kernels are recorded again, if the other tool has released CUPTI.
 

@@ -18,7 +18,7 @@ import sys
 try:
     import _socket  # socket takes milliseconds
 except ImportError:  # an interpreter without sockets
-    _socket = None
+    _socket = None  # type: ignore[assignment]
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _PACKAGES = os.path.dirname(os.path.dirname(_FOLDER))  # holds the package rangefinder

@@ -30,7 +30,7 @@ class _TaskMembers:
 
 _Members = object
 if EXTENSION is not None:  # the members that the extension reads
-    _TaskMembers, _Members = EXTENSION.Task, EXTENSION.Backward
+    _TaskMembers, _Members = EXTENSION.Task, EXTENSION.Backward  # type: ignore[misc]
 
 
 class _Task(_TaskMembers):

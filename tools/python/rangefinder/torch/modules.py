@@ -37,7 +37,7 @@ class _Thread:
 
 
 if EXTENSION is not None:  # the members that the extension reads
-    _Call, _Thread = EXTENSION.Call, EXTENSION.Thread
+    _Call, _Thread = EXTENSION.Call, EXTENSION.Thread  # type: ignore[misc]
 
 
 class Call(_Call):
