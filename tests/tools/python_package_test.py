@@ -7,6 +7,7 @@ python_package_test.py NVTX_TOOL [FOLDER]   FOLDER: of the package with the exte
 import ctypes
 import doctest
 import importlib
+import inspect
 import os
 import pathlib
 import shutil
@@ -86,6 +87,11 @@ class Ranges(unittest.TestCase):
         for function in (coroutine, generator):
             with self.assertRaisesRegex(TypeError, "cannot decorate"):
                 rangefinder.range("x")(function)
+
+    @unittest.skipIf(HAS_EXTENSION and sys.version_info < (3, 10), "Python 3.9 finds no signature of such a type")
+    def test_help_shows_the_arguments(self):
+        self.assertEqual(["name", "bytes", "domain", "color"],
+                         [name for name in inspect.signature(rangefinder.range).parameters if name != "self"])
 
     def test_wrong_arguments_are_refused(self):
         for error, arguments in ((TypeError, {"name": 5}), (TypeError, {"name": "x", "domain": 5}),

@@ -21,7 +21,7 @@ Made from the docstrings by `tools/python/python_api.py`. A start: [quickstart](
 def public_names(package):
     """(dotted name, object) of what has a docstring with an example."""
     torch = importlib.import_module("rangefinder.torch")
-    # The signature of a range is that of the class in Python; the one in C has none.
+    # The class in Python, because the one in C has no types.
     ranges = importlib.import_module("rangefinder._ranges")
     yield "rangefinder.range", ranges.Range
     yield "rangefinder.enable", package.enable

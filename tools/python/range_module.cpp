@@ -135,10 +135,17 @@ PyMethodDef g_range_methods[] = {{"__enter__", enter_range, METH_NOARGS, nullptr
                                  {"__exit__", exit_range, METH_VARARGS, nullptr},
                                  {nullptr, nullptr, 0, nullptr}};
 
+/// The signature, for help(). The rest of the text is that of the class in Python.
+constexpr const char* kRangeSignature = "range(name, bytes=None, domain=None, color=None)\n--\n\n";
+
 PyObject* make_range_type() {
-  PyType_Slot slots[] = {{Py_tp_new, slot(new_range)},     {Py_tp_dealloc, slot(free_range)},
-                         {Py_tp_call, slot(decorate)},     {Py_tp_repr, slot(show_range)},
-                         {Py_tp_methods, g_range_methods}, {0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_new, slot(new_range)},
+                         {Py_tp_dealloc, slot(free_range)},
+                         {Py_tp_call, slot(decorate)},
+                         {Py_tp_repr, slot(show_range)},
+                         {Py_tp_methods, g_range_methods},
+                         {Py_tp_doc, const_cast<char*>(kRangeSignature)},
+                         {0, nullptr}};
   PyType_Spec spec{"rangefinder.range", sizeof(RangeObject), 0, Py_TPFLAGS_DEFAULT, slots};
   return PyType_FromSpec(&spec);
 }

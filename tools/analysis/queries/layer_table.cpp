@@ -194,7 +194,8 @@ Table layer_table(const TraceTotals& trace, const RowValues& values, const Modul
   Table table;
   table.name = "layers";
   table.empty =
-      "No layers: no module has a forward and a backward pass. For PyTorch record with --torch-modules.";
+      "No layers: no module has a forward and a backward pass. PyTorch: record with --torch-modules; without "
+      "training, see --section modules.";
   table.cut = view.flat || trace.in_range ? CutSide::front : CutSide::back;
   table.arranged = true;
   table.columns.push_back({"path", "layer", Unit::text});

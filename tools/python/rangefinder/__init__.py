@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rangefinder: GPU time, DRAM and L2 bytes of every part of a CUDA program. A part is an NVTX range.
 
+The slowest layer of a PyTorch program and its source line, without a change of the program:
+
+    rangefinder run --torch-modules --out trace -- python train.py
+    rangefinder report trace                            what limits the program
+    rangefinder report trace --section layers --flat    modules with both passes, the slowest first, with source lines
+
+`python -m rangefinder` is the same command. The inner modules of a program without a backward pass:
+`rangefinder report trace --section modules --flat --sort self`. In a program:
+
     rangefinder.range("attention")      a part of the program: `with`, or a decorator
     rangefinder.torch.install()         each module, backward pass, optimizer step of a PyTorch program is a part
+    rangefinder.torch.schedule()        records iterations, with the arguments of torch.profiler.schedule
     rangefinder.enable()                loads Rangefinder into this process, before CUDA is initialised
     rangefinder.window()                records a block
     rangefinder.control.yielded()       another tool, as torch.profiler, may use CUPTI in the block
 
-`rangefinder run --torch-modules -- python train.py` records a program that has none of this. `python -m rangefinder`
-is the same command. `rangefinder report FOLDER` shows a trace.
+The functions say more: help(rangefinder.window), help(rangefinder.torch).
 """
 from __future__ import annotations
 

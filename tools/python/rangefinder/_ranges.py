@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Function = TypeVar("Function", bound=Callable[..., Any])
 
-_nvtx: "Optional[Nvtx]" = None
+_nvtx: Optional[Nvtx] = None
 _NO_AWAIT = 0x2A0  # flags of the code of coroutines, generators and asynchronous generators
 
 
@@ -22,7 +22,7 @@ def used() -> bool:
     return _nvtx is not None
 
 
-def _tool() -> "Nvtx":
+def _tool() -> Nvtx:
     global _nvtx
     if _nvtx is None:
         from ._nvtx import Nvtx  # here, because ctypes takes milliseconds
@@ -87,7 +87,7 @@ class Range:
             self._event = tool.event(self._domain, name, bytes, color)
             self._address = self._event.address
 
-    def __enter__(self) -> "Range":
+    def __enter__(self) -> Range:
         if self._push is not None:
             self._push(self._domain, self._address)
         return self

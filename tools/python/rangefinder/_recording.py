@@ -122,7 +122,7 @@ class window:
         self._before: Optional[int] = None  # number of the window before this one. None: Rangefinder is inactive
         self.path: Optional[str] = None
 
-    def __enter__(self) -> "window":
+    def __enter__(self) -> window:
         status = _status()
         if status is None:
             return self
