@@ -58,8 +58,8 @@ class Names(FakeTest):
 
         Compiled(_orig_mod=make_model())(torch.Tensor())
 
-        self.assertEqual(["step/Model"], self.paths("fused"))
-        self.assertEqual("step/Model/stem", self.paths("conv")[0])
+        self.assertEqual(["step/(compiled Model: compiled before the hooks)"], self.paths("fused"))
+        self.assertEqual("step/(compiled Model: compiled before the hooks)/stem", self.paths("conv")[0])
 
     def test_names_do_not_keep_modules_alive(self):
         model = make_model()

@@ -14,6 +14,11 @@ namespace {
 constexpr double kSurrounds = 0.98;
 /// Compiled code also calls libraries, so its generated kernels may be a small part.
 constexpr double kMinCompiled = 0.01;
+/// Of the GPU time: less is not worth a line.
+constexpr double kMinUnnamed = 0.01;
+/// Begins the name of the range around compiled code whose modules have no names. Behind the colon is why
+/// (tools/python/rangefinder/torch/compiled.py).
+constexpr std::string_view kUnnamedCode = "(compiled";
 
 /// Inductor and XLA name their kernels so: "triton_poi_fused_add_0", "loop_add_fusion", "input_fusion_2".
 bool is_generated(std::string_view name) {
@@ -30,14 +35,16 @@ constexpr ReasonText kReasons[]{
     {"no_ranges",
      "The program has no NVTX range: add --torch-modules for PyTorch, or open ranges around its parts"},
     {"compiled_code",
-     "The rest is compiled code, which calls no module: run once with TORCH_COMPILE_DISABLE=1 for times by "
-     "module"},
+     "The rest is compiled code: record it with --torch-modules, which names the modules of what "
+     "torch.compile "
+     "generates"},
     {"early_graphs",
      "The rest is graphs that were captured before recording began: record from the start of the program, or "
      "with --start ready"},
     {"threads", "The rest was launched by threads that open no range: pass the ranges on with --inherit"},
     {"around_all", ""},
     {"outside", "The rest was launched while no range was open: open ranges around it"},
+    {"unnamed_code", ""},
 };
 
 const ReasonText& reason(Uncovered why) {
@@ -63,6 +70,42 @@ std::unordered_set<std::uint32_t> paths_of_one_kernel(const KernelFacts& kernels
 double part(std::uint64_t ns, std::uint64_t of) {
   return static_cast<double>(ns) / static_cast<double>(std::max<std::uint64_t>(1, of));
 }
+
+/// Ranges around compiled code whose modules have no names.
+class UnnamedCode {
+ public:
+  explicit UnnamedCode(const TraceTotals& trace) : trace_(trace) {}
+
+  /// Returns true if `row` is in one. Rows in any order.
+  bool add(const PathTotals& row) {
+    const std::uint32_t range = range_around(row.path);
+    if (range == 0) return false;
+    ns_[range] += row.gpu_ns_exclusive;
+    return true;
+  }
+  void describe(Coverage& out, std::uint64_t all_ns) const {
+    std::uint64_t ns = 0, most = 0;
+    std::uint32_t largest = 0;
+    for (const auto& [range, own_ns] : ns_) {
+      ns += own_ns;
+      if (own_ns > most) largest = range;
+      most = std::max(most, own_ns);
+    }
+    out.unnamed_share = part(ns, all_ns);
+    if (out.unnamed_share >= kMinUnnamed) out.unnamed = trace_.path_text(largest);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t range_around(std::uint32_t path) const {
+    for (; path != 0; path = trace_.parent_of(path)) {
+      if (trace_.own_name(path).starts_with(kUnnamedCode)) return path;
+    }
+    return 0;
+  }
+
+  const TraceTotals& trace_;
+  std::map<std::uint32_t, std::uint64_t> ns_;  // by range
+};
 
 }  // namespace
 
@@ -102,8 +145,9 @@ Coverage CoverageFacts::result(const TraceTotals& trace, const Iterations& itera
   std::uint64_t covered_ns = 0, around_ns = 0;
   std::uint32_t deepest = 0;
   const std::unordered_set<std::uint32_t> of_one_kernel = paths_of_one_kernel(kernels);
+  UnnamedCode unnamed(trace);
   for (const PathTotals& row : rows) {
-    if (row.path == 0) continue;
+    if (row.path == 0 || unnamed.add(row)) continue;
     const bool around =
         part(row.gpu_ns, all_ns) >= kSurrounds ||
         (iteration_ns != 0 && below_iteration(row.path) &&
@@ -115,9 +159,16 @@ Coverage CoverageFacts::result(const TraceTotals& trace, const Iterations& itera
     out.around = trace.path_text(row.path);
   }
   out.share = std::min(1.0, part(covered_ns, all_ns));
-  if (!out.low()) return out;
+  unnamed.describe(out, all_ns);
+  if (!out.low()) {
+    if (!out.unnamed.empty()) out.why = Uncovered::unnamed;
+    return out;
+  }
   if (threads_.empty()) {
     out.why = Uncovered::no_ranges;
+  } else if (out.unnamed_share > part(std::max(around_ns, outside_ns), all_ns)) {
+    out.why = Uncovered::unnamed;
+    return out;
   } else if (around_ns > outside_ns) {
     out.why = Uncovered::around;
   } else {
@@ -137,21 +188,26 @@ Coverage CoverageFacts::result(const TraceTotals& trace, const Iterations& itera
 }
 
 std::string coverage_text(const Coverage& coverage) {
-  if (!coverage.low()) return "";
+  if (coverage.is_known()) return "";
   const std::string of =
       std::string(" of the GPU time ") + (coverage.of_iterations ? "of the iterations " : "") + "is in ";
   if (coverage.why == Uncovered::around) {
     return percent_text(1 - coverage.share) + of + "`" + printable(coverage.around) +
            "`, around all work, and in none of its parts: open ranges in it";
   }
+  if (coverage.why == Uncovered::unnamed) {
+    return percent_text(coverage.unnamed_share) + of + "compiled code whose modules have no names, as `" +
+           printable(coverage.unnamed) + "`, which says why";
+  }
   return percent_text(coverage.share) + of + "a range. " + reason(coverage.why).text;
 }
 
 nlohmann::ordered_json coverage_json(const Coverage& coverage) {
   nlohmann::ordered_json out{{"share", coverage.share}};
-  if (!coverage.low()) return out;
+  if (coverage.is_known()) return out;
   out["why"] = reason(coverage.why).key;
   if (coverage.why == Uncovered::around) out["around"] = coverage.around;
+  if (!coverage.unnamed.empty()) out["unnamed"] = coverage.unnamed;
   out["text"] = coverage_text(coverage);
   return out;
 }

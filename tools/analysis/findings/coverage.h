@@ -33,15 +33,20 @@ enum class Uncovered : std::uint8_t {
   threads,      ///< launched by threads that open no ranges, while others do
   around,       ///< in ranges around all work only
   outside,      ///< launched while no range was open
+  unnamed,      ///< in ranges around compiled code whose modules have no names
 };
 
 struct Coverage {
   double share = 1;  ///< of the GPU time, 0 to 1; 1 without GPU time
   Uncovered why = Uncovered::none;
-  std::string around;          ///< the innermost range around all work; empty: there is none
+  std::string around;  ///< the innermost range around all work; empty: there is none
+  /// Part of the GPU time that compiled code without module names takes, and its range with most of it.
+  double unnamed_share = 0;
+  std::string unnamed;
   bool of_iterations = false;  ///< of the counted iterations, not of the whole run
 
   [[nodiscard]] bool low() const noexcept { return share < kMinCoverage; }
+  [[nodiscard]] bool is_known() const noexcept { return !low() && unnamed.empty(); }
 };
 
 class CoverageFacts {
@@ -60,9 +65,9 @@ class CoverageFacts {
   std::unordered_set<std::uint32_t> threads_;                      // with ranges
 };
 
-/// Two sentences: what is missing and why, and the step that changes it. Empty unless coverage is low.
+/// Two sentences: what is missing and why, and the step that changes it. Empty where all is known.
 [[nodiscard]] std::string coverage_text(const Coverage& coverage);
-/// {share, why: "compiled_code", around, text}
+/// {share, why: "compiled_code", around, unnamed, text}
 [[nodiscard]] nlohmann::ordered_json coverage_json(const Coverage& coverage);
 
 }  // namespace rangefinder

@@ -93,6 +93,32 @@ TEST_CASE("a range around all work is no description of its parts") {
   CHECK_FALSE(coverage_of(parts).low());
 }
 
+TEST_CASE("compiled code without module names is not covered, and its range says why") {
+  MadeTrace trace;
+  const std::uint32_t step = trace.add_path("step");
+  const std::uint32_t code = trace.add_path("(compiled Model: cpp_wrapper)", step);
+  run(trace, code, code);
+  const Coverage hidden = coverage_of(trace);
+  CHECK(hidden.why == Uncovered::unnamed);
+  CHECK(hidden.share == 0);
+  CHECK(coverage_text(hidden) ==
+        "100.0 % of the GPU time is in compiled code whose modules have no names, as `step/(compiled Model: "
+        "cpp_wrapper)`, which says why");
+  CHECK(coverage_json(hidden)["why"] == "unnamed_code");
+
+  // A small part of a program with modules is said too.
+  MadeTrace mixed;
+  const std::uint32_t outer = mixed.add_path("step"), model = mixed.add_path("model", outer);
+  const std::uint32_t small = mixed.add_path("(compiled: AOTInductor)", outer);
+  for (int i = 0; i < 6; ++i)
+    run(mixed, mixed.add_path(std::to_string(i), model), mixed.add_path("norm", model));
+  run(mixed, mixed.add_path("head", model), small);
+  const Coverage part = coverage_of(mixed);
+  CHECK_FALSE(part.low());
+  CHECK(part.unnamed_share == Approx(1.0 / 14).margin(1e-9));
+  CHECK(coverage_json(part)["unnamed"] == "step/(compiled: AOTInductor)");
+}
+
 TEST_CASE("work of a thread without ranges has a cause of its own") {
   MadeTrace trace;
   const std::uint32_t step = trace.add_path("step"), part = trace.add_path("part", step);

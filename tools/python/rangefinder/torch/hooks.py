@@ -7,7 +7,8 @@
     ├─ every backward pass          backward/model/encoder/…   autograd.py
     ├─ optimizer steps              optimizer/SGD
     ├─ data loading                 dataloader
-    └─ host-to-device copies        H2D
+    ├─ host-to-device copies        H2D
+    └─ code of torch.compile        model/layers/0/mlp         compiled.py, with names from inductor.py
 
 While torch.profiler runs, it has CUPTI (profiler.py). With RANGEFINDER_TORCH_MODULES=memory PyTorch's
 allocations are recorded too (memory.py).
@@ -26,6 +27,7 @@ import warnings
 
 from .. import _ranges
 from . import autograd
+from . import compiled
 from . import memory
 from . import modules
 from . import profiler
@@ -87,16 +89,23 @@ class Hooks:
         compiler = getattr(torch, "compiler", None)
         self.is_compiling = getattr(compiler, "is_compiling", lambda: False)
         self.modules = modules.ModuleRanges(
-            self.push, self.pop, self._is_opaque, getattr(torch.nn, "Identity", None),
+            self.push, self.pop, self._opaque_name, getattr(torch.nn, "Identity", None),
             sources.Sources(torch, getattr(nvtx, "domainMarkA", _ranges.mark)).note, self.disable)
         self.local = self.modules.local
         self.backward = autograd.BackwardRanges(torch, self.push, self.pop, self.local, self.disable)
         self.steps = steps.Steps(self.push, self.pop, torch.is_grad_enabled)
+        self.compiled = compiled.CompiledRanges(torch, self.push, self.pop, self.modules, self.steps,
+                                                self.is_compiling, self.disable)
         self.handover = profiler.ProfilerHandover(torch, teardown_is_ours)
 
-    def _is_opaque(self, module):
-        return (isinstance(module, self.torch.jit.ScriptModule) or "_orig_mod" in getattr(module, "_modules", ())
-                or getattr(module, "_compiled_call_impl", None) is not None)
+    def _opaque_name(self, module):
+        """Name of the one range of a module whose kernels we cannot name, else None."""
+        if isinstance(module, self.torch.jit.ScriptModule):
+            return modules.class_name(module)
+        if "_orig_mod" in getattr(module, "_modules", ()) or getattr(module, "_compiled_call_impl", None) is not None:
+            why = self.compiled.unnamed(module)
+            return f"(compiled {modules.class_name(module)}: {why})" if why else None
+        return None
 
     def guarded(self, function):
         """Wraps a hook: it does nothing when disabled, and an error in it disables all hooks."""
@@ -117,6 +126,7 @@ class Hooks:
     def uninstall(self):
         self.active = self.backward.active = False
         thread = self.local.thread
+        self.compiled.close()
         self.modules.close()
         self.backward.close_thread(0)
         while thread.optimizers:
@@ -137,6 +147,7 @@ class Hooks:
         self._patch_dataloader()
         self._patch_copies()
         self._patch_nvtx()
+        self.compiled.install(self._replace, self._undo, self.torch.nn.Module.__call__)
         self.handover.install(self._replace)
         if self.memory is not None:
             self.memory.install(self._replace)

@@ -65,6 +65,12 @@ class Names:
         entry = self._entries.get(id(module))
         return entry[1] if entry is not None and entry[0]() is module else None
 
+    def by_id(self, number):
+        """(module, name), or (None, None)."""
+        entry = self._entries.get(number)
+        module = entry[0]() if entry is not None else None
+        return (module, entry[1]) if module is not None else (None, None)
+
     def called_by(self, module, parent):
         """`parent` forgets the module's Call when the module dies, since its id may be reused."""
         self._entries[id(module)][2].add(parent)
@@ -112,7 +118,8 @@ def _components(dotted):
 class Thread(_Thread):
     """What the hooks have open on one thread."""
 
-    __slots__ = ("optimizers", "in_h2d", "program", "step", "step_is_due", "step_is_forward", "trains")
+    __slots__ = ("optimizers", "in_h2d", "program", "step", "step_is_due", "step_is_forward", "trains", "compiled",
+                 "function", "is_aside")
 
     def __init__(self, root):
         self.stack = [root]           # calls in progress
@@ -127,6 +134,9 @@ class Thread(_Thread):
         self.step_is_due = 0          # why the next work begins a new one (steps.py)
         self.step_is_forward = False  # it ends with the outermost module's forward pass
         self.trains = threading.get_ident() == threading.main_thread().ident  # steps are those of this thread
+        self.compiled = None          # names that the compiled graph in progress has open. None: no such graph
+        self.function = None          # the compiled function in progress
+        self.is_aside = False         # kernels are being measured
 
 
 class Local(threading.local):
@@ -139,9 +149,9 @@ class Local(threading.local):
 class ModuleRanges:
     """Pushes and pops ranges for module calls."""
 
-    def __init__(self, push, pop, is_opaque, skipped, note_source, disable):
+    def __init__(self, push, pop, opaque_name, skipped, note_source, disable):
         self._push, self._pop = push, pop
-        self._is_opaque = is_opaque  # module -> a wrapper that hides what runs inside
+        self._opaque_name = opaque_name  # of a module that hides what runs inside, else None
         self._skipped = skipped      # type of the modules that never launch work: no range
         self._note_source = note_source  # (call, module): at the first call, in its ranges
         self._disable = disable      # takes an error of ours. The program's call continues
@@ -247,17 +257,21 @@ class ModuleRanges:
             return self.root
 
     def _added(self, module, name, parent):
+        if name == parent.name:
+            return ()  # the module in torch.compile's wrapper, or a module that calls itself
+        opaque = self._opaque_name(module)
+        added = self._below(module, name, parent) if opaque is None or len(name) > 1 else ()
+        return added if opaque is None else (*added, opaque)
+
+    def _below(self, module, name, parent):
         if parent is self.root:
             if len(name) > 1:
                 return name[1:]
-            children = getattr(module, "_modules", None)
-            return () if children and not self._is_opaque(module) else (_class_name(module),)
+            return () if getattr(getattr(module, "_orig_mod", module), "_modules", None) else (class_name(module),)
         depth = len(parent.name)
-        if name == parent.name:
-            return ()  # the module in torch.compile's wrapper, or a module that calls itself
         if len(name) > depth and name[:depth] == parent.name:
             return name[depth:]
-        return (_class_name(module),)
+        return (class_name(module),)
 
     def _unwind(self, thread, call, end):
         """Ends `call` and what is open within. Does nothing if it has no range: then the hooks were removed in it."""
@@ -283,6 +297,6 @@ class ModuleRanges:
                 self._pop()
 
 
-def _class_name(module):
+def class_name(module):
     inner = getattr(module, "_orig_mod", module)
     return getattr(inner, "original_name", None) or type(inner).__name__

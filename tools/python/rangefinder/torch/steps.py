@@ -3,7 +3,8 @@
 
     training     dataloader  H2D  forward  backward  optimizer │ dataloader  H2D  forward …
                  └──────────────── step ──────────────────────┘ └──────── step ─────────
-    no optimizer   the forward pass of an outermost module that has submodules
+    no optimizer   the forward pass of an outermost module that has submodules, or the call of a compiled function
+                   that calls modules
 
 A step begins with the first work after an optimizer step. Work is: a batch, a copy of a tensor to the
 GPU, a forward or backward pass, an optimizer step. What follows the optimizer, as zero_grad(), is still
@@ -67,6 +68,22 @@ class Steps:
 
     def end_forward(self, thread):
         if thread.step_is_forward and not thread.program:
+            self._close(thread)
+
+    def begin_function(self, thread):
+        """A compiled function is called, in none of our ranges. Returns True if a step begins, which ends with it."""
+        if thread.tasks or thread.optimizers:
+            return False
+        if self._trains:
+            self.begin(thread)
+            return False
+        if not thread.step:
+            self._open(thread)
+            return thread.step != 0
+        return False
+
+    def end_function(self, thread):
+        if thread.step and not thread.program:
             self._close(thread)
 
     def optimizer_made(self):

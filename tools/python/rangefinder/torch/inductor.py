@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names for the kernels that Inductor generates: which modules of the model a kernel computes.
+
+    nodes of the FX graph            mul     of L['self'].layers.3.mlp.act
+                                     mm      of L['self'].layers.3.mlp.up_proj
+    kernel of one module             layers/3/mlp/up_proj
+    fused over modules               layers/3/(post_attention_layernorm + mlp)       their deepest common parent
+    with an operation of the parent  layers/3/mlp/(act_fn + mul)
+
+nn_module_stack in a node's meta has the modules that were being called; in a backward graph it is that of the forward
+node. A module that the hooks know has its path there, as in eager code. Another one is named by the expression.
+
+Paths are relative to the module in whose call the code is compiled: layers that share one compiled function have
+paths of their own. They are written into the generated code. So they lie in Inductor's caches, whose keys get the
+paths too: code that was compiled without us is compiled again, once.
+"""
+import enum
+import hashlib
+import importlib
+import re
+
+VERSION = "1"  # of the generated lines
+IMPORT = "from rangefinder.torch.compiled import move as _rangefinder_move"
+_MAX_MODULES = 3  # in the name of a fused kernel
+
+# Operations that do not name a fused kernel, unless it has no others: views, constants, and the additions of residual
+# connections, which Inductor repeats in later kernels.
+_MINOR = frozenset((
+    "add", "alias", "arange", "as_strided", "chunk", "detach", "empty", "expand", "full", "getitem", "iota", "lift_fresh_copy",
+    "permute", "reshape", "scalar_tensor", "select", "slice", "split", "split_with_sizes", "squeeze", "t", "transpose",
+    "unbind", "_unsafe_view", "unsqueeze", "view"))
+
+_STEP = re.compile(r"\.?([A-Za-z0-9_]+)|\['([^']*)'\]|\[\"([^\"]*)\"\]|\[(\d+)\]")
+
+
+class Naming(enum.Enum):
+    """What the lines in generated code name."""
+
+    none = 0     # there are no such lines
+    nothing = 1  # no kernel is of a module
+    modules = 2
+
+
+def naming_of(source):
+    if IMPORT not in source:
+        return Naming.none
+    return Naming.modules if re.search(r"_rangefinder_move\(\(['\"]", source) else Naming.nothing
+
+
+def install(torch, replace, ranges, names, local):
+    """Adds lines to the code that Inductor generates from now on. torch: name of the package. False: it has other entry
+    points."""
+    def find(module, name):
+        return getattr(_import(f"{torch}._inductor.{module}"), name, _Missing)
+
+    virtualized = _import(f"{torch}._inductor.virtualized")
+    writer = Writer(getattr(virtualized, "V", None), names, local, ranges)
+    places = [
+        (find("codegen.wrapper", "PythonWrapperCodegen"), "write_header", writer.make_header),
+        (find("scheduler", "Scheduler"), "codegen_extern_call", writer.make_extern_call),
+        (find("codegen.triton", "TritonScheduling"), "codegen_comment", writer.make_comment),
+        (find("codecache", "FxGraphHashDetails"), "__init__", writer.make_key),
+        (find("output_code", "CompiledFxGraph"), "__call__", ranges.make_graph_call),
+    ]
+    if virtualized is None or not all(name in vars(owner) for owner, name, _ in places):
+        return False
+    # Kernels of CUTLASS, and what measures kernels: not in every version.
+    places.append((find("scheduler", "BaseScheduling"), "codegen_comment", writer.make_comment))
+    autotuner = find("runtime.triton_heuristics", "CachingAutotuner")
+    places += [(autotuner, name, ranges.aside) for name in ("autotune_to_one_config", "coordinate_descent_tuning")]
+    places += [(find("runtime.benchmarking", name), "benchmark_gpu", ranges.aside)
+               for name in ("TritonBenchmarker", "InductorBenchmarker")]
+    for owner, name, make in places:
+        if name in vars(owner):  # not what a base class has: that would be replaced twice
+            replace(owner, name, make)
+    return True
+
+
+def _import(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+class _Missing:
+    """A class that this PyTorch does not have."""
+
+
+class Writer:
+    """Writes paths into generated code. Any thread that compiles."""
+
+    def __init__(self, virtualized, names, local, ranges):
+        self._v = virtualized
+        self._paths = Paths(names)
+        self._local = local
+        self._ranges = ranges
+
+    def make_header(self, original):
+        def write_header(wrapper, *args, **kwargs):
+            original(wrapper, *args, **kwargs)
+            if self._ranges.active and wrapper.comment == "#":  # a wrapper in C++ has //
+                wrapper.imports.writeline(IMPORT)
+        return write_header
+
+    def make_comment(self, original):
+        """For the comment before the call of a generated kernel."""
+        def codegen_comment(scheduling, node_schedule, *args, **kwargs):
+            original(scheduling, node_schedule, *args, **kwargs)
+            self._write(lambda: _nodes_of_schedule(node_schedule))
+        return codegen_comment
+
+    def make_extern_call(self, original):
+        def codegen_extern_call(scheduler, scheduler_node):
+            if type(scheduler_node.node).__name__ != "MultiOutput":  # an element of what another call returned
+                self._write(lambda: _nodes_of_extern(scheduler_node.node))
+            return original(scheduler, scheduler_node)
+        return codegen_extern_call
+
+    def make_key(self, original):
+        """For the key of the cache: two graphs that compute the same may have other names."""
+        def initialise(details, gm, *args, **kwargs):
+            original(details, gm, *args, **kwargs)
+            if self._ranges.active:
+                try:
+                    details.rangefinder = self._key(gm)
+                except Exception as error:
+                    self._ranges.disable(error)
+        return initialise
+
+    def _key(self, gm):
+        digest = hashlib.sha256(VERSION.encode())
+        base = self._base()
+        for module in gm.modules() if gm is not None else ():
+            for node in getattr(getattr(module, "graph", None), "nodes", ()):
+                path = self._paths.of(node, base)
+                digest.update(repr(path).encode("utf-8", "replace"))
+        return digest.hexdigest()
+
+    def _base(self):
+        """Path of the module in whose call, or in whose backward pass, code is compiled."""
+        thread = self._local.thread
+        if thread.tasks:
+            return tuple(thread.tasks[-1].path[1:])
+        return tuple(thread.stack[-1].name[1:])  # behind the number of the root
+
+    def _write(self, find_nodes):
+        if not self._ranges.active:
+            return
+        try:
+            graph = self._v.graph
+            wrapper = graph.wrapper_code
+            if wrapper.comment == "#" and "cuda" in getattr(graph, "device_types", ("cuda",)):
+                wrapper.writeline(f"_rangefinder_move({self._paths.of_kernel(find_nodes(), self._base())!r})")
+        except Exception as error:
+            self._ranges.disable(error)
+
+
+def _nodes_of_extern(kernel):
+    """The FX node of a call of a library. What computes its input is among its origins too."""
+    node = getattr(kernel, "origin_node", None)
+    if node is not None:
+        return [node]
+    nodes = _in_order(getattr(kernel, "origins", None) or ())
+    name = str(getattr(kernel, "op_overload", None) or getattr(kernel, "python_kernel_name", None) or "")
+    return [node for node in nodes if _operation(node) in name.split(".")][-1:] or nodes[-1:]
+
+
+def _nodes_of_schedule(schedule):
+    """FX nodes that a generated kernel computes."""
+    nodes = []
+    for scheduled in schedule:
+        parts = getattr(scheduled, "get_nodes", None)
+        for part in parts() if parts is not None else (scheduled,):
+            nodes += getattr(getattr(part, "node", None), "origins", None) or ()
+    return _in_order(dict.fromkeys(nodes))
+
+
+def _in_order(nodes):
+    """In the order of the graph."""
+    try:
+        return sorted(nodes)
+    except TypeError:  # nodes have an order from PyTorch 2.5 on
+        return list(nodes)
+
+
+class Paths:
+    """Paths of FX nodes and of kernels. names: modules.Names."""
+
+    def __init__(self, names):
+        self._names = names
+
+    def of_kernel(self, nodes, base):
+        """Path of a kernel that computes these nodes: () where no module is known."""
+        found = {}  # path -> operations
+        for node in nodes:
+            path = self.of(node, base)
+            if path is not None:
+                found.setdefault(path, []).append(_operation(node))
+        named = {path: operations for path, operations in found.items() if not _MINOR.issuperset(operations)}
+        found = named or found
+        paths = list(found)
+        if len(paths) <= 1:
+            return paths[0] if paths else ()
+        common = _common(paths)
+        parts = {}  # first component below the parent -> paths
+        for path in paths:
+            parts.setdefault(path[len(common):len(common) + 1], []).append(path)
+        labels = [".".join(_common(part)[len(common):]) or _own(found[common], common) for part in parts.values()]
+        more = len(labels) - _MAX_MODULES
+        label = " + ".join(labels[:_MAX_MODULES]) + (f" + {more} more" if more > 0 else "")
+        return common + (f"({label})",)
+
+    def of(self, node, base):
+        """Path of the module that an FX node was called in, below `base`. None where it is not known."""
+        meta = getattr(node, "meta", {})
+        stack = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack")
+        if not stack:
+            return None
+        entries = list(stack.items())
+        name = self._known(*entries[-1])
+        if name is None:
+            name = _named_by_expression(entries)
+        return name[len(base):] if name[:len(base)] == base else name
+
+    def _known(self, key, entry):
+        """Path of a module that the hooks have named. The key is its id(), and @ for a further call."""
+        number = str(key).split("@")[0]
+        module, name = self._names.by_id(int(number)) if number.isdigit() else (None, None)
+        if module is None or not isinstance(entry[1], type) or not isinstance(module, entry[1]):
+            return None  # of another process, from the cache
+        return name[1:]
+
+
+def _named_by_expression(entries):
+    """Components of L['self'].layers[0]: without the variable, which is the root."""
+    expression, kind = entries[-1][1]
+    variable = re.match(r"\w+(\['[^']*'\])?", expression)
+    steps = expression[variable.end():] if variable is not None else expression
+    names = tuple(name for name in map(_first, _STEP.findall(steps.split("@")[0]))
+                  if name not in ("_modules", "_orig_mod"))
+    if not names and isinstance(kind, type) and kind.__module__.startswith("torch.nn."):
+        return (kind.__name__,)  # a layer by itself, as in eager code
+    return names
+
+
+def _first(groups):
+    return next(filter(None, groups), "")
+
+
+def _common(paths):
+    shortest = min(paths, key=len)
+    for i, name in enumerate(shortest):
+        if any(path[i] != name for path in paths):
+            return shortest[:i]
+    return shortest
+
+
+def _own(operations, parent):
+    """What a module computes itself, beside the modules below it."""
+    distinct = set(operations)
+    if len(distinct) == 1 or not parent:
+        return operations[0].strip("_")
+    return parent[-1]
+
+
+def _operation(node):
+    """mul, for aten.mul.Tensor."""
+    target = getattr(node, "target", "")
+    if getattr(target, "__module__", None) in ("_operator", "operator", "builtins"):
+        return target.__name__
+    parts = str(target).split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
