@@ -69,6 +69,7 @@ PyMemberDef g_call_members[] = {{"names", T_OBJECT, offsetof(CallObject, names),
                                 {nullptr, 0, 0, 0, nullptr}};
 PyMemberDef g_thread_members[] = {{"stack", T_OBJECT, offsetof(ThreadObject, stack), 0, nullptr},
                                   {"tasks", T_OBJECT, offsetof(ThreadObject, tasks), 0, nullptr},
+                                  {"compiled", T_OBJECT, offsetof(ThreadObject, compiled), 0, nullptr},
                                   {"marking", T_BOOL, offsetof(ThreadObject, marking), 0, nullptr},
                                   {"boundary", T_ULONGLONG, offsetof(ThreadObject, boundary), 0, nullptr},
                                   {"hooked", T_ULONGLONG, offsetof(ThreadObject, hooked), 0, nullptr},
@@ -76,14 +77,22 @@ PyMemberDef g_thread_members[] = {{"stack", T_OBJECT, offsetof(ThreadObject, sta
 PyMemberDef g_task_members[] = {{"id", T_OBJECT, offsetof(TaskObject, id), 0, nullptr},
                                 {"path", T_OBJECT, offsetof(TaskObject, path), 0, nullptr},
                                 {nullptr, 0, 0, 0, nullptr}};
-PyMemberDef g_backward_members[] = {{"_local", T_OBJECT, offsetof(BackwardObject, local), 0, nullptr},
-                                    {"_task_id", T_OBJECT, offsetof(BackwardObject, task_id), 0, nullptr},
-                                    {"_push", T_OBJECT, offsetof(BackwardObject, push), 0, nullptr},
-                                    {"_pop", T_OBJECT, offsetof(BackwardObject, pop), 0, nullptr},
-                                    {"_disable", T_OBJECT, offsetof(BackwardObject, disable), 0, nullptr},
-                                    {"_native", T_BOOL, offsetof(BackwardObject, native), 0, nullptr},
-                                    {"active", T_BOOL, offsetof(BackwardObject, active), 0, nullptr},
+PyMemberDef g_compiled_members[] = {{"_local", T_OBJECT, offsetof(CompiledObject, local), 0, nullptr},
+                                    {"_push", T_OBJECT, offsetof(CompiledObject, push), 0, nullptr},
+                                    {"_pop", T_OBJECT, offsetof(CompiledObject, pop), 0, nullptr},
+                                    {"disable", T_OBJECT, offsetof(CompiledObject, disable), 0, nullptr},
+                                    {"_native", T_BOOL, offsetof(CompiledObject, native), 0, nullptr},
+                                    {"active", T_BOOL, offsetof(CompiledObject, active), 0, nullptr},
                                     {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef g_backward_members[] = {
+    {"_local", T_OBJECT, offsetof(BackwardObject, base.local), 0, nullptr},
+    {"_push", T_OBJECT, offsetof(BackwardObject, base.push), 0, nullptr},
+    {"_pop", T_OBJECT, offsetof(BackwardObject, base.pop), 0, nullptr},
+    {"_disable", T_OBJECT, offsetof(BackwardObject, base.disable), 0, nullptr},
+    {"_native", T_BOOL, offsetof(BackwardObject, base.native), 0, nullptr},
+    {"active", T_BOOL, offsetof(BackwardObject, base.active), 0, nullptr},
+    {"_task_id", T_OBJECT, offsetof(BackwardObject, task_id), 0, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 
 /// Calls `function` with the address of each reference that `members` lists.
 template <typename Function>
@@ -131,6 +140,7 @@ void free_call(PyObject* self) {
 
 PyMethodDef g_module_calls_methods[] = {{"run", run_call, METH_VARARGS, nullptr},
                                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef g_compiled_methods[] = {{"move", move_compiled, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyMethodDef g_backward_methods[] = {{"node_hook", make_node_hook, METH_O, nullptr},
                                     {nullptr, nullptr, 0, nullptr}};
 
@@ -165,6 +175,11 @@ PyObject* make_thread_type() {
 
 PyObject* make_task_type() {
   return make_base<g_task_members>("rangefinder._range.Task", sizeof(TaskObject));
+}
+
+PyObject* make_compiled_type() {
+  return make_base<g_compiled_members>("rangefinder._range.Compiled", sizeof(CompiledObject),
+                                       free_members<g_compiled_members>, g_compiled_methods);
 }
 
 PyObject* make_backward_type() {

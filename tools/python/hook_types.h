@@ -5,7 +5,8 @@
 //   Call      what a module pushes, called by a given chain of modules     ┐ the Python class adds the rest
 //   Thread    what the hooks have open on one thread                       │
 //   Task      a backward pass on one thread                                │
-//   Backward  node_hook(path): the prehook of an autograd node             ┘ (node_hook.h)
+//   Backward  node_hook(path): the prehook of an autograd node             │ (node_hook.h)
+//   Compiled  move(path): the range of a kernel of a compiled graph        ┘ (node_hook.h)
 //   ModuleCalls(**callbacks).run(args, kwargs)
 //             Module.__call__ with ranges (module_call.h)
 #pragma once
@@ -27,5 +28,6 @@ PyObject* make_thread_type();
 PyObject* make_module_calls_type();
 PyObject* make_task_type();
 PyObject* make_backward_type();
+PyObject* make_compiled_type();
 
 }  // namespace rangefinder

@@ -32,9 +32,10 @@ struct CallObject {
 struct ThreadObject {
   PyObject_HEAD PyObject* stack;  ///< list of Call: calls in progress
   PyObject* tasks;                ///< list of TaskObject: backward passes
-  char marking;                   ///< the outermost call builds an autograd graph
-  unsigned long long boundary;    ///< sequence number: older nodes have their path already
-  unsigned long long hooked;      ///< sequence number of the node that was hooked last
+  PyObject* compiled;  ///< tuple of str: the ranges of the compiled graph in progress; None: no graph
+  char marking;        ///< the outermost call builds an autograd graph
+  unsigned long long boundary;  ///< sequence number: older nodes have their path already
+  unsigned long long hooked;    ///< sequence number of the node that was hooked last
 };
 
 /// The arguments of ModuleCalls, in the order of kCallbacks.

@@ -5,7 +5,7 @@
 //   Range(name, bytes, domain, color)   context manager; __call__ decorates (rangefinder/_ranges.py)
 //   rangePushA, rangePop                 of the default domain, as torch._C._nvtx has them
 //   domainMarkA                          of a named domain
-//   Call, Thread, ModuleCalls, Task, Backward   hook_types.cpp
+//   Call, Thread, ModuleCalls, Task, Backward, Compiled   hook_types.cpp
 //
 // Refuses nothing while no tool is loaded: NVTX then only checks a pointer.
 #include <climits>
@@ -215,7 +215,8 @@ PyMODINIT_FUNC PyInit__range() {
   if (module == nullptr) return nullptr;
   if (add(module, "Range", make_range_type()) && add(module, "Call", make_call_type()) &&
       add(module, "Thread", make_thread_type()) && add(module, "ModuleCalls", make_module_calls_type()) &&
-      add(module, "Task", make_task_type()) && add(module, "Backward", make_backward_type()))
+      add(module, "Task", make_task_type()) && add(module, "Backward", make_backward_type()) &&
+      add(module, "Compiled", make_compiled_type()))
     return module;
   Py_DECREF(module);
   return nullptr;

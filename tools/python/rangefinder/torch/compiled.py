@@ -15,10 +15,12 @@ PyTorch's own.
 """
 import functools
 import importlib
+import sys
 import types
 import weakref
 
 from . import inductor
+from .modules import EXTENSION
 
 AUTOTUNING = "(autotuning)"
 
@@ -40,12 +42,36 @@ class _Function:
         self.names_modules = False  # a graph in it does. Known after its first call
 
 
-class CompiledRanges:
-    """Any thread, on the state of the calling thread."""
+class _PathMoves:
+    """What the extension has in C (node_hook.h)."""
+
+    def move(self, path):
+        thread = self._local.thread
+        if thread.compiled is None or not self.active:
+            return
+        try:
+            common = 0
+            for have, want in zip(thread.compiled, path):
+                if have != want:
+                    break
+                common += 1
+            for _ in thread.compiled[common:]:
+                self._pop()
+            thread.compiled = path[:common]
+            for name in path[common:]:
+                self._push(name)
+                thread.compiled += (name,)
+        except Exception as error:
+            self.disable(error)
+
+
+class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
+    """Any thread, on the state of the calling thread: the path that is open, None outside of compiled graphs."""
 
     def __init__(self, torch, push, pop, modules, steps, is_compiling, disable):
         self._torch = torch
         self._push, self._pop = push, pop
+        self._native = EXTENSION is not None and push is EXTENSION.rangePushA
         self._local = modules.local
         self._names = modules.names
         self._steps = steps
@@ -83,29 +109,9 @@ class CompiledRanges:
 
     # While generated code runs.
 
-    def move(self, path):
-        thread = self._local.thread
-        names = thread.compiled
-        if names is None or not self.active:
-            return  # called by hand
-        try:
-            common = 0
-            for have, want in zip(names, path):
-                if have != want:
-                    break
-                common += 1
-            while len(names) > common:
-                names.pop()
-                self._pop()
-            for name in path[common:]:
-                self._push(name)
-                names.append(name)
-        except Exception as error:
-            self.disable(error)
-
     def _close(self, thread):
         while thread.compiled:
-            thread.compiled.pop()
+            thread.compiled = thread.compiled[:-1]
             self._pop()
 
     def make_graph_call(self, original):
@@ -114,7 +120,7 @@ class CompiledRanges:
             if not self.active:
                 return original(graph, inputs)
             thread = self._local.thread
-            outer, thread.compiled = thread.compiled, []
+            outer, thread.compiled = thread.compiled, ()
             try:
                 self._begin_graph(thread, graph)
                 return original(graph, inputs)
@@ -147,7 +153,7 @@ class CompiledRanges:
                 return original(*args, **kwargs)
             calls = [name for call in thread.stack for name in call.names]
             names, thread.compiled = thread.compiled, None
-            within = calls + (names or [])
+            within = calls + list(names or ())
             thread.is_aside = True
             try:
                 for _ in within:
@@ -209,11 +215,12 @@ class CompiledRanges:
                 module.unpatched_nn_module_call = self._module_call
                 original = self._module_call.__wrapped__
                 self._undo.append(lambda module=module: setattr(module, "unpatched_nn_module_call", original))
-        self._skip(self._module_call)
-
-    def _skip(self, function):
-        """TorchDynamo does not compile the function, but what it calls."""
-        self._dynamo("eval_frame").skip_code(function.__code__)
+        skip = self._dynamo("eval_frame").skip_code  # leaves what the code calls to TorchDynamo
+        package = __name__.rpartition(".")[0]
+        for name, module in list(sys.modules.items()):
+            if module is not None and name.startswith(package):
+                for code in _codes(vars(module).values(), module.__name__):
+                    skip(code)
 
     def _dynamo(self, name):
         return importlib.import_module(f"{self._torch.__name__}._dynamo.{name}")
@@ -255,5 +262,16 @@ class CompiledRanges:
                 if ends:
                     self._steps.end_function(thread)
 
-        self._skip(call)
         return call
+
+
+def _codes(things, module):
+    """Code of the functions and methods of a module, and of the functions that they make."""
+    for thing in things:
+        if isinstance(thing, type) and thing.__module__ == module:
+            yield from _codes(vars(thing).values(), module)
+        elif isinstance(thing, types.FunctionType) and thing.__module__ == module:
+            yield from _codes((thing.__code__,), module)
+        elif isinstance(thing, types.CodeType):
+            yield thing
+            yield from _codes(thing.co_consts, module)

@@ -33,7 +33,7 @@ class _Call:
 
 
 class _Thread:
-    __slots__ = ("stack", "tasks", "marking", "boundary", "hooked")
+    __slots__ = ("stack", "tasks", "compiled", "marking", "boundary", "hooked")
 
 
 if EXTENSION is not None:  # the members that the extension reads
@@ -118,8 +118,8 @@ def _components(dotted):
 class Thread(_Thread):
     """What the hooks have open on one thread."""
 
-    __slots__ = ("optimizers", "in_h2d", "program", "step", "step_is_due", "step_is_forward", "trains", "compiled",
-                 "function", "is_aside")
+    __slots__ = ("optimizers", "in_h2d", "program", "step", "step_is_due", "step_is_forward", "trains", "function",
+                 "is_aside")
 
     def __init__(self, root):
         self.stack = [root]           # calls in progress
