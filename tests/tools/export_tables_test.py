@@ -16,6 +16,7 @@ import cli_case
 import export_case
 from export_case import HOSTILE, RECORDINGS, Export, kernel_ns, lines_of, of_kind, path_texts, recorded
 
+SOURCES = ("/opt/app/model.py:214", "/opt/app/train.py:30")  # of model/encoder\/0 of the example
 # CSV and SQL text cannot hold NUL, which becomes U+FFFD.
 READABLE = [text.replace("\x00", "\ufffd") for text in HOSTILE]
 
@@ -76,6 +77,11 @@ class Csv(Export):
         self.assertIn(b',"=1+1",', (folder / "kernels.csv").read_bytes())
         self.assertEqual(self.table(folder, "traces")[0]["host"], 'ho"st\n')
 
+    def test_a_module_has_its_source_lines(self):
+        rows = self.table(self.export(cli_case.REPOSITORY / "schema" / "examples", "csv"), "modules")
+        self.assertEqual({row["module"]: (row["class_source"], row["call_source"]) for row in rows},
+                         {"model": ("", ""), "model/encoder\\/0": SOURCES})
+
     def test_two_traces_share_the_tables_with_distinct_ids(self):
         out = self.exported_together("csv", "both", *self.two_traces(rank="1"))
         self.assertEqual([row["trace"] for row in self.table(out, "kernels")], ["0", "1"])
@@ -134,6 +140,12 @@ class Sqlite(Export):
         with self.database(recorded("rtdetr_exact")) as database:
             found = {row[0]: row[1:] for row in database.execute("SELECT module, kernels, gpuNs FROM modules")}
         self.assertEqual(found, wanted)
+
+    def test_a_module_has_its_source_lines(self):
+        with self.database(cli_case.REPOSITORY / "schema" / "examples") as database:
+            for view in ("paths", "modules"):
+                rows = database.execute(f"SELECT classSource, callSource FROM {view} ORDER BY depth").fetchall()
+                self.assertEqual(rows, [(None, None), SOURCES])
 
     def test_the_view_of_kernels_has_their_exact_bytes(self):
         lines = lines_of(recorded("rtdetr_exact"))

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 
 import cli_case
 from cli_case import CommandLine
@@ -83,9 +84,23 @@ class Sources(CommandLine):
 
         self.assertEqual(f"{MODEL}:214", layers["step/layers/0"]["class_source"])
         self.assertRegex(self.text("--section", "layers"), r"(?m)^ *0 .*model\.py:214$")
-        done = self.call("report", self.trace, "--section", "layers", "--csv")
-        rows = list(csv.DictReader(io.StringIO(done.stdout)))
-        self.assertIn(f"{TRAIN}:88", {row["call_source"] for row in rows})
+
+    def test_csv_of_modules_layers_and_findings_has_both(self):
+        for section in ("modules", "layers", "findings"):
+            done = self.call("report", self.trace, "--section", section, "--csv")
+            rows = csv.DictReader(io.StringIO(done.stdout))
+            with self.subTest(section):
+                self.assertIn((f"{MODEL}:214", f"{TRAIN}:88"),
+                              [(row["class_source"], row["call_source"]) for row in rows])
+
+    def test_the_completed_summary_has_both(self):
+        folder = shutil.copytree(cli_case.REPOSITORY / "schema/examples", self.folder / "examples")
+
+        self.check_code(self.call("finalize", folder), 0)
+
+        modules = json.loads((folder / "summary.json").read_text())["modules"]
+        self.assertEqual(["/opt/app/model.py:214 /opt/app/train.py:30"],
+                         [f"{row['class_source']} {row['call_source']}" for row in modules if "class_source" in row])
 
     def test_a_trace_without_source_lines_has_no_column(self):
         plain = self.make_trace([line for line in training() if line["t"] != "module_source"], "plain")

@@ -241,8 +241,11 @@ void RecordRows::add_gpus() {
 
 void RecordRows::add_paths() {
   each_by_id(trace_.paths, [this](std::uint32_t id, const PathRecord& path) {
+    const SourceLines& source = trace_.source_of(id);
     write(RowTable::modules, id, nonzero(path.parent), nonzero(trace_.parent_of(id)),
-          path_depth(trace_.paths, id), path.name, trace_.domain_name(path.domain), trace_.path_text(id));
+          path_depth(trace_.paths, id), path.name, trace_.domain_name(path.domain), trace_.path_text(id),
+          cell_if(!source.of_class.empty(), source.of_class),
+          cell_if(!source.of_call.empty(), source.of_call));
   });
 }
 

@@ -40,7 +40,8 @@ const std::vector<RowTableShape> kTables{
     {Id::threads, "threads", "ThreadNames", columns("thread=globalTid name=nameId =priority")},
     {Id::streams, "streams", "TARGET_INFO_CUDA_STREAM", columns(
      "context=contextId stream=streamId gpu= priority non_blocking= is_default= =flag")},
-    {Id::modules, "modules", "paths", columns("path=id parent_path= =parent depth name domain module=path")},
+    {Id::modules, "modules", "paths", columns(
+     "path=id parent_path= =parent depth name domain module=path class_source=classSource call_source=callSource")},
     {Id::kernels, "kernels", "CUPTI_ACTIVITY_KIND_KERNEL", columns(kWork +
      "kernel=demangledName =shortName =mangledName library=libraryId grid_x=gridX grid_y=gridY grid_z=gridZ "
      "block_x=blockX block_y=blockY block_z=blockZ registers_per_thread=registersPerThread "

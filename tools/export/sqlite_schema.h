@@ -52,7 +52,7 @@ inline constexpr const char* kSqliteOwnTables = R"sql(
 CREATE TABLE trace (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE loss (cause TEXT PRIMARY KEY, count INTEGER NOT NULL, meaning TEXT NOT NULL);
 CREATE TABLE paths (id INTEGER PRIMARY KEY, parent INTEGER, depth INTEGER NOT NULL, name TEXT NOT NULL,
-  domain TEXT NOT NULL, path TEXT NOT NULL);
+  domain TEXT NOT NULL, path TEXT NOT NULL, classSource TEXT, callSource TEXT);
 CREATE TABLE exact (correlationId INTEGER, counterRange INTEGER, kind TEXT NOT NULL, deviceId INTEGER NOT NULL,
   pathId INTEGER, rangeId INTEGER, launches INTEGER, kernels INTEGER, isExclusive INTEGER, gpuNs INTEGER,
   dramReadBytes INTEGER, dramWriteBytes INTEGER, l2Bytes INTEGER, metricSet TEXT, unmeasured TEXT);
@@ -88,7 +88,7 @@ CREATE VIEW modules AS
           GROUP BY pathId)
   SELECT p.path AS module, p.depth, sum(own.kernels) AS kernels,
          CAST(sum(CAST(own.gpuNs AS REAL)) AS INTEGER) AS gpuNs,
-         (SELECT gpuNs FROM own WHERE own.pathId = p.id) AS gpuNsExclusive
+         (SELECT gpuNs FROM own WHERE own.pathId = p.id) AS gpuNsExclusive, p.classSource, p.callSource
   FROM paths p JOIN above ON above.ancestor = p.id JOIN own ON own.pathId = above.id
   GROUP BY p.id;
 )sql";

@@ -61,9 +61,8 @@ class ModuleRows {
   }
 
   [[nodiscard]] OrderedJson json(const PathTotals& row) const {
-    OrderedJson out = module_row(row, row.path == 0 ? "" : trace_.path_text(row.path), values_);
+    OrderedJson out = module_row(row, trace_, values_);
     round_counters(out);
-    add_source(out, trace_.source_of(row.path));
     if (const auto at = places_.find(row.path); at != places_.end()) {
       add_cells(out, table_, table_.rows[at->second]);
       // The report's tables have no rate of L2; its sign is that of the bytes.

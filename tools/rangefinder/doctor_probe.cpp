@@ -61,7 +61,7 @@ struct ProbeRun {
   }
   [[nodiscard]] json row_at(const std::string& path) const {
     for (const PathTotals& row : trace->totals.paths()) {
-      if (row.path != 0 && trace->path_text(row.path) == path) return module_row(row, path, *values);
+      if (row.path != 0 && trace->path_text(row.path) == path) return module_row(row, *trace, *values);
     }
     return json::object();
   }

@@ -3,7 +3,8 @@
 -- Example queries over views.sql.
 
 -- Heaviest modules, over all processes.
-SELECT module, sum(kernels) AS kernels, sum(gpu_ns) / 1e6 AS gpu_ms, sum(gpu_ns_exclusive) / 1e6 AS own_ms
+SELECT module, sum(kernels) AS kernels, sum(gpu_ns) / 1e6 AS gpu_ms, sum(gpu_ns_exclusive) / 1e6 AS own_ms,
+       any_value(coalesce(class_source, call_source)) AS source
 FROM modules GROUP BY module ORDER BY gpu_ms DESC LIMIT 20;
 
 -- Heaviest kernels, with the spread of their durations.

@@ -38,6 +38,7 @@ FROM (SELECT trace, json_transform(json,
       FROM lines WHERE t = 'gpu');
 
 -- One row per path. `module` is the full path: names joined by '/'; a '/' inside a name is escaped by '\'.
+-- `class_source` and `call_source` of a PyTorch module are files and lines: "/app/model.py:214".
 CREATE OR REPLACE VIEW paths AS
 WITH RECURSIVE named AS (
   SELECT DISTINCT ON (trace, path) trace, CAST(json ->> '$.id' AS UINTEGER) AS path,
@@ -49,8 +50,14 @@ tree AS (
   UNION ALL
   SELECT e.trace, e.path, e.parent, e.name, tree.module || '/' || e.step, tree.depth + 1,
          list_append(tree.above, e.path)
-  FROM escaped e JOIN tree ON tree.trace = e.trace AND tree.path = e.parent)
-SELECT trace, path, parent, name, module, depth, above FROM tree;
+  FROM escaped e JOIN tree ON tree.trace = e.trace AND tree.path = e.parent),
+sources AS (  -- the last one counts
+  SELECT DISTINCT ON (trace, path) trace, CAST(json ->> '$.path' AS UINTEGER) AS path,
+         (json ->> '$.class_file') || ':' || (json ->> '$.class_line') AS class_source,
+         (json ->> '$.call_file') || ':' || (json ->> '$.call_line') AS call_source
+  FROM (SELECT *, row_number() OVER () AS nth FROM lines WHERE t = 'module_source') ORDER BY trace, path, nth DESC)
+SELECT trace, path, parent, name, module, depth, above, class_source, call_source
+FROM tree LEFT JOIN sources USING (trace, path);
 
 CREATE OR REPLACE VIEW kernel_names AS
 SELECT DISTINCT ON (trace, x.id) trace, x.*
@@ -165,9 +172,10 @@ SELECT i.trace, i.path, p.module, p.depth, max(calls.calls) AS calls, max(calls.
        coalesce(sum(i.kernels), 0) AS kernels, sum(i.gpu_ns) AS gpu_ns,
        CASE WHEN max(o.kernels) IS NULL THEN 0 ELSE max(o.gpu_ns) END AS gpu_ns_exclusive,
        sum(i.dram_read_bytes) AS dram_read_bytes, sum(i.dram_write_bytes) AS dram_write_bytes,
-       sum(i.l2_bytes) AS l2_bytes, coalesce(sum(i.measured), 0) AS measured_launches
+       sum(i.l2_bytes) AS l2_bytes, coalesce(sum(i.measured), 0) AS measured_launches,
+       p.class_source, p.call_source
 FROM inclusive i JOIN own o USING (trace, path) JOIN paths p USING (trace, path) LEFT JOIN calls USING (trace, path)
-GROUP BY i.trace, i.path, p.module, p.depth;
+GROUP BY i.trace, i.path, p.module, p.depth, p.class_source, p.call_source;
 
 -- Events that are not in the trace, by cause: from the end line, otherwise from the last heartbeat.
 CREATE OR REPLACE VIEW loss AS

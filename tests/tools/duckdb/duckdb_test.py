@@ -65,6 +65,13 @@ class Views(Export):
         for row in report:
             self.assertEqual(found[row["path"]], {key: row.get(key, 0) for key in keys}, row["path"])
 
+    def test_a_module_has_its_source_lines(self):
+        examples = cli_case.REPOSITORY / "schema/examples/trace-*.ndjson"
+        for rows in self.ask(examples, *(f"SELECT class_source, call_source FROM {view} ORDER BY depth"
+                                         for view in ("paths", "modules"))):
+            self.assertEqual(rows, [{"class_source": None, "call_source": None},
+                                    {"class_source": "/opt/app/model.py:214", "call_source": "/opt/app/train.py:30"}])
+
     def test_processes_of_a_run_are_distinguished(self):
         traces, kernels = self.ask(self.lake("hf_rtdetr_trace", "multi_stream_ranges"),
                                    "SELECT run, host, pid, base_unix_ns FROM traces ORDER BY trace",

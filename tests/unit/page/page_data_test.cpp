@@ -61,7 +61,7 @@ TEST_CASE("a module's row in the page is the row of report --json, with its name
   REQUIRE(modules.size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
     const PathTotals row = trace.totals.paths()[i];
-    const Json report = module_row(row, trace.path_text(row.path), values);
+    const Json report = module_row(row, trace, values);
     for (const auto& [key, value] : report.items()) CHECK(modules[i][key] == value);
   }
   CHECK(modules[1]["name"] == "layer/0");
@@ -177,7 +177,7 @@ TEST_CASE("a module's counters have five digits in the page, its named metrics t
 
   for (const PathTotals& row : trace.totals.paths()) {
     if (trace.path_text(row.path) != path) continue;
-    const Json report = module_row(row, path, values);
+    const Json report = module_row(row, trace, values);
     CHECK((*shown)["named"] == report["named"]);
     const Json &exact = report["metrics"][counter], &rounded = (*shown)["metrics"][counter];
     CHECK(rounded["n"] == exact["n"]);

@@ -32,7 +32,7 @@ class ModulesSection final : public Section {
     outside.single = true;
     outside.in = kOnlyJson;
     outside.records =
-        record_rows(OrderedJson::array({module_row(input.trace.rows().back(), "", input.values)}));
+        record_rows(OrderedJson::array({module_row(input.trace.rows().back(), input.trace, input.values)}));
     out.push_back(std::move(outside));
     Table threads = outside_by_thread(input);
     threads.in = threads.rows.empty() ? Outputs{false, false, false, false} : kOnlyJson;
@@ -72,13 +72,11 @@ class ModulesSection final : public Section {
     return std::make_shared<const OrderedJson>(std::move(rows));
   }
 
-  /// As in summary.json, with source lines.
+  /// As in summary.json.
   [[nodiscard]] static Records rows(const SectionInput& input) {
     OrderedJson out = OrderedJson::array();
     for (const PathTotals& row : select_modules(input.trace, input.values, module_view(input.view))) {
-      if (row.path == 0) continue;
-      out.push_back(module_row(row, input.trace.path_text(row.path), input.values));
-      add_source(out.back(), input.trace.source_of(row.path));
+      if (row.path != 0) out.push_back(module_row(row, input.trace, input.values));
     }
     return record_rows(std::move(out));
   }

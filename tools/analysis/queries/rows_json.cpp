@@ -20,14 +20,15 @@ OrderedJson columns(const std::array<std::uint64_t, kSharedColumns>& bytes) {
 
 }  // namespace
 
-OrderedJson module_row(const PathTotals& row, const std::string& path, const RowValues& values) {
+OrderedJson module_row(const PathTotals& row, const TraceNames& trace, const RowValues& values) {
   OrderedJson out = OrderedJson::object();
   if (row.path != 0) {
-    out["path"] = path;
+    out["path"] = trace.path_text(row.path);
     out["depth"] = row.depth;
     out["calls"] = row.calls;
   }
   add_totals(out, row, values.bytes(row), values.context());
+  add_source(out, trace.source_of(row.path));
   return out;
 }
 

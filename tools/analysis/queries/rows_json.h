@@ -15,8 +15,8 @@
 
 namespace rangefinder {
 
-/// Row 0 (outside of any range) has no "path", "depth" or "calls".
-[[nodiscard]] nlohmann::ordered_json module_row(const PathTotals& row, const std::string& path,
+/// Row 0 (outside of any range) has no "path", "depth" or "calls". With source lines.
+[[nodiscard]] nlohmann::ordered_json module_row(const PathTotals& row, const TraceNames& trace,
                                                 const RowValues& values);
 /// {class_source, call_source}, those that are known.
 void add_source(nlohmann::ordered_json& row, const SourceLines& source);

@@ -67,12 +67,13 @@ class FindingsSection final : public Section {
       return key.ends_with("_ns") ? Unit::ns : key == "share" ? Unit::share : Unit::text;
     };
     for (const char* const key :
-         {"id", "severity", "title", "where", "kernel", "prize_ns", "share", "saving_per_iteration_ns",
-          "experimental", "why", "evidence", "next_step", "code"})
+         {"id", "severity", "title", "where", "class_source", "call_source", "kernel", "prize_ns", "share",
+          "saving_per_iteration_ns", "experimental", "why", "evidence", "next_step", "code"})
       table.columns.push_back({key, key, unit(key), 0});
     for (const Finding& finding : findings(input)) {
       table.add({cell(finding.id), cell(severity_name(finding.severity)), cell(finding.title),
-                 cell(finding.where), cell(finding.kernel), saving(finding), share(finding),
+                 cell(finding.where), cell(finding.source.of_class), cell(finding.source.of_call),
+                 cell(finding.kernel), saving(finding), share(finding),
                  finding.saving_each_ns ? Cell(CellValue(*finding.saving_each_ns)) : Cell(),
                  Cell(CellValue(finding.experimental)), cell(finding.why), cell(evidence_text(finding)),
                  cell(finding.next_step), cell(finding.code)});

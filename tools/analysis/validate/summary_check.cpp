@@ -106,7 +106,7 @@ void compare_modules(const std::string& file, const TraceTotals& trace, const js
   const RowValues values(trace);
   for (const PathTotals& row : trace.totals.paths()) {
     const std::string name = row.path == 0 ? "(outside of any range)" : trace.path_text(row.path);
-    add_row(found, name, module_row(row, name, values), kModuleFields);
+    add_row(found, name, module_row(row, trace, values), kModuleFields);
   }
   reported["(outside of any range)"];  // a summary may omit it when it is empty
   compare_rows(file, "path", reported, found, problems);

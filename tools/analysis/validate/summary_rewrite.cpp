@@ -77,11 +77,11 @@ void put_rows(OrderedJson& summary, const TraceTotals& trace, const RowValues& v
   OrderedJson modules = OrderedJson::array();
   for (const PathTotals& row : trace.totals.paths()) {
     if (row.path != 0) {
-      modules.push_back(module_row(row, trace.path_text(row.path), values));
+      modules.push_back(module_row(row, trace, values));
       continue;
     }
     OrderedJson outside{{"depth", row.depth}, {"calls", row.calls}};
-    outside.update(module_row(row, "", values));
+    outside.update(module_row(row, trace, values));
     summary["outside"] = std::move(outside);
   }
   summary["modules"] = std::move(modules);
