@@ -23,6 +23,7 @@ export const kViews = [
   "timeline",
   "kernels",
   "copies",
+  "memory",
   "iterations",
   "findings",
   "about",

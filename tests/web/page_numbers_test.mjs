@@ -6,12 +6,13 @@
 //   node page_numbers_test.mjs RANGEFINDER GOLDEN REPOSITORY      exit code 77: skipped, with the reason
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { inflateSync } from "node:zlib";
 import { loader } from "./parts.mjs";
+import { torchMemory } from "./traces.mjs";
 
 const kRecordings = [
   "case_gemm_metrics",
@@ -37,6 +38,8 @@ const kTimes = ["host_ns", "gpu_ns", "wall_ns", "gpu_busy_ns", "sync_ns", "launc
 const kBytes = ["dram_read_bytes", "dram_write_bytes", "l2_bytes"];
 const kModule = ["calls", "kernels", "gpu_ns", "gpu_ns_exclusive", "host_ns", ...kBytes, "bytes_error_pct"];
 const kDeclared = ["declared_bytes", "dram_amplification", "l2_amplification"];
+const kAllocated = ["peak_bytes", "live_bytes", "allocations", "frees", "allocated_bytes", "call_ns"];
+const kTorch = ["live_at_peak_bytes", "growth_bytes_per_call", "kept_bytes", "peak_bytes", "allocated_bytes"];
 const kDurations = ["mean_ns", "median_ns", "p95_ns", "min_ns", "max_ns"];
 const kOccupancy = ["occupancy", "occupancy_limiter", "waves"];
 /** View of the page; table of the report with the same rows, of that section; values, by the keys of columns. */
@@ -50,10 +53,18 @@ const kViews = [
   ["iteration statistics", "iterations_summary", ["statistic", ...kTimes]],
   ["copies", "memcpy", ["kind", "src", "dst", ...kAmounts, "pageable", "synchronous"]],
   ["memsets", "memset", ["memory", ...kAmounts]],
+  ["memory", "memory", ["path", ...kAllocated, "host_peak_bytes", "allocations_per_iteration"]],
+  ["PyTorch's allocator", "torch_memory", ["path", "calls", ...kTorch, "device"]],
 ];
-const kSections = { iterations: "iterations", iterations_summary: "iterations", memcpy: "memcpy", memset: "memcpy" };
+const kSections = {
+  ...{ iterations: "iterations", iterations_summary: "iterations", memcpy: "memcpy", memset: "memcpy" },
+  ...{ memory: "memory", torch_memory: "memory" },
+};
 /** The report has them only in its texts. */
 const kOnlyText = new Set(["share", "copied_bytes"]);
+
+/** The recording that also has torch_memory.json here. */
+const kTorchMemory = "copy_storm";
 
 const [rangefinder, golden, repository] = process.argv.slice(2).map((path) => resolve(path));
 if (repository === undefined) throw new Error(`${process.argv[1]} RANGEFINDER GOLDEN REPOSITORY`);
@@ -73,12 +84,15 @@ const page = await load(
 );
 const folder = mkdtempSync(join(tmpdir(), "rangefinder-numbers-"));
 after(() => rmSync(folder, { recursive: true }));
+cpSync(join(golden, kTorchMemory), join(folder, kTorchMemory), { recursive: true });
+writeFileSync(join(folder, kTorchMemory, "torch_memory.json"), torchMemory());
+const placeOf = (name) => join(name === kTorchMemory ? folder : golden, name);
 
 const run = (...words) =>
   new Promise((done, fail) =>
     execFile(rangefinder, words, { maxBuffer: 1 << 28 }, (error, out) => (error ? fail(error) : done(out))),
   );
-const report = (name, ...words) => run("report", "--color", "never", ...words, join(golden, name));
+const report = (name, ...words) => run("report", "--color", "never", ...words, placeOf(name));
 const jsonOf = async (...words) => JSON.parse(await report(...words, "--json")).traces[0];
 
 /** The data inside a page. */
@@ -88,7 +102,7 @@ function unpacked(file, id) {
 }
 async function pageOf(name, ...recordings) {
   const file = join(folder, `${name}.html`);
-  await run("report", "--html", file, ...recordings.map((one) => join(golden, one)));
+  await run("report", "--html", file, ...recordings.map(placeOf));
   return { tables: unpacked(file, "tables"), timeline: unpacked(file, "timeline") };
 }
 
@@ -119,7 +133,7 @@ async function sectionOf(name, section) {
 const traces = {};
 async function read(name) {
   const slow = kSlow.includes(name);
-  const [shown, overview, modules, opening, kernels, kernelTexts, evidence, iterations, memcpy, idle] =
+  const [shown, overview, modules, opening, kernels, kernelTexts, evidence, iterations, memcpy, memory, idle] =
     await Promise.all([
       pageOf(name, name),
       jsonOf(name),
@@ -130,6 +144,7 @@ async function read(name) {
       kOpenings.includes(name) ? report(name, "--section", "findings", "--csv") : undefined,
       sectionOf(name, "iterations"),
       sectionOf(name, "memcpy"),
+      sectionOf(name, "memory"),
       sectionOf(name, "idle"),
     ]);
   const [tables] = shown.tables.traces;
@@ -141,7 +156,7 @@ async function read(name) {
     overview,
     opening,
     evidence,
-    sections: { iterations, memcpy, idle },
+    sections: { iterations, memcpy, memory, idle },
     modules: { values: overview.modules, texts: tablesOf(modules)[0]?.rows, text: modules },
     kernels: slow ? undefined : { values: kernels.kernels, texts: tablesOf(kernelTexts)[0]?.rows, text: kernelTexts },
   };
@@ -190,6 +205,10 @@ function viewOf(view, { trace, tables }) {
       return stated(tables.iterations.iterations_summary);
     case "copies":
       return stated(tables.copies.memcpy);
+    case "memory":
+      return stated(tables.memory.memory);
+    case "PyTorch's allocator":
+      return stated(tables.memory.torch_memory ?? { columns: [], rows: [] });
     default:
       return stated(tables.copies.memset);
   }
@@ -204,7 +223,7 @@ function reportOf({ modules, kernels, sections }, name, columns) {
     return { values: modules.values, texts: modules.values.map(({ path }) => texts.get(path)) };
   }
   const { texts, plain } = sections[kSections[name]];
-  const at = texts.findIndex(({ titles }) => capital(titles[0]) === columns[0].title);
+  const at = texts.findIndex(({ titles }) => capital(titles[0]) === columns[0]?.title);
   return at < 0 ? { texts: [] } : { texts: titled(texts[at].rows), plain: titled(plain[at].rows) };
 }
 
@@ -249,6 +268,8 @@ test("the lines that explain marks are those below the report's tables", () => {
       [tables.module_remarks, modules],
       [tables.kernel_remarks, kernels],
       [tables.copies.memcpy.remarks, sections.memcpy],
+      [tables.memory.memory.remarks, sections.memory],
+      [tables.memory.torch_memory?.remarks ?? "", sections.memory],
       [tables.iterations.iterations_summary.remarks, sections.iterations],
     ];
     for (const [lines, section] of remarks) if (section !== undefined) assert.ok(section.text.includes(lines), name);

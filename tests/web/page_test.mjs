@@ -3,11 +3,12 @@
 // The page of `report --html` in a real browser: numbers, clicks and keys.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { csvOf, until } from "./browser.mjs";
 import { at, browser, kModule, made, metricTrace, traces } from "./fixture.mjs";
+import { linesOf, torchMemory } from "./traces.mjs";
 
 /** A value of a report as text, as in the CSV of a table; absent: "". */
 const as = (row, key) => (row[key] === undefined ? "" : String(row[key]));
@@ -47,6 +48,21 @@ test("the tables of modules, kernels and copies have the numbers of report --jso
   page = await browser.open(made.page, at("copies"));
   const copies = traces.report(made.trace).memcpy.map((row) => ({ ...row, gpu_ns: row.total_ns }));
   checkRows(await csvOf(page, "Copies"), copies, ["count", "bytes", "gpu_ns"], (row) => `${row.kind} ${row.src}`);
+});
+
+test("memory has PyTorch's allocator by module, as report --section memory, and a row selects its module", async () => {
+  const trace = traces.made("torch", linesOf(["step"]));
+  writeFileSync(join(trace, "torch_memory.json"), torchMemory());
+  const page = await browser.open(traces.page("torch", trace), at("memory"));
+  const wanted = traces.report(trace, "--section", "memory").torch_memory;
+
+  const shown = await csvOf(page, "Memory");
+
+  assert.equal(wanted.length, 4);
+  checkRows(shown, wanted, Object.keys(wanted[1]), (row) => row.path);
+  assert.deepEqual(await cells(page, "Growth/call"), ["", "2.10 MB", "0 B", ""]);
+  await page.getByRole("gridcell", { name: "step", exact: true }).click();
+  await until(page, () => location.hash.includes("module=step"));
 });
 
 test("a module selected in the icicle is selected in every other view and in the link", async () => {

@@ -66,6 +66,21 @@ export class Traces {
   }
 }
 
+/** torch_memory.json, as rangefinder.torch writes it: a step that keeps 2 MiB in each call. */
+export function torchMemory() {
+  const row = (path, calls, live_at_peak_bytes, later_growth_bytes) => ({
+    ...{ path, calls, allocations: 40 * calls + 1, allocated_bytes: (900 << 20) + calls, peak_bytes: 768 << 20 },
+    ...{ live_at_peak_bytes, later_growth_bytes, kept_bytes: later_growth_bytes },
+  });
+  const modules = [
+    row("", 0, 700 << 20, 16 << 20),
+    row("step", 10, 600 << 20, 16 << 20),
+    row("step/model", 10, 400 << 20, 0),
+    row("step/model/head", 2, 100 << 20, 0),
+  ];
+  return JSON.stringify({ devices: [{ device: 0, complete: false, modules }] });
+}
+
 const kHeader = { t: "header", schema: "rangefinder.trace", version: "1.0", segment: 0, counters: "off" };
 const kProgram = { pid: 4711, parent_pid: 1, host: "node7", executable: "/usr/bin/app", command: ["app"] };
 const kClock = { base_unix_ns: "1700000000000000000", base_monotonic_ns: "5", tool_version: "0.1.0" };

@@ -14,12 +14,12 @@ KeptRange kept_range(const RangeRecord& range, TimeNs last_ns) {
 PageCounts::PageCounts(const Iterations& all, const PageLimits& limits)
     : found(all), ranges(limits.ranges), syncs(limits.syncs), holds(limits.holds) {
   summary.start(found);
-  iterations->start(found);
+  for (const auto& section : {&memory, &iterations}) (*section)->start(found);
 }
 
 void PageCounts::add(const SelectedRows& rows) {
   summary.add(rows);
-  for (const auto& section : {&kernels, &copies, &iterations}) (*section)->add(rows);
+  for (const auto& section : {&kernels, &copies, &memory, &iterations}) (*section)->add(rows);
   rows.lines<NameRecord>([this](const NameRecord& name) { names.emplace(name.id, name.text); });
   rows.lines<HoldRecord>([this](const HoldRecord& hold) { add(hold); });
   rows.lines<MetricSetRecord>([this](const MetricSetRecord& set) { kernel_metrics.add(set); });
@@ -37,7 +37,7 @@ void PageCounts::add(const SelectedRows& rows) {
 
 void PageCounts::finish(const EachRows& each) {
   summary.finish(each);
-  for (const auto& section : {&kernels, &copies, &iterations}) (*section)->finish();
+  for (const auto& section : {&kernels, &copies, &memory, &iterations}) (*section)->finish();
 }
 
 std::uint32_t PageCounts::api(std::string_view name) {

@@ -5,7 +5,8 @@
 //
 //   each chunk ─▶ add() ─▶ sections of the report, breakdowns, densities, longest ranges
 //
-// Memory grows with paths, names, streams and threads, and with the page's limits. Not thread-safe.
+// Memory grows with paths, names, streams, threads and allocations (memory_use.h), and with the page's
+// limits. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,7 @@ class PageCounts {
   PageCounts(const Iterations& all, const PageLimits& limits);
 
   static constexpr Columns kColumns =
-      IterationLog::kColumns | kKernelsColumns | Column::work_path | kAllRange;
+      IterationLog::kColumns | kKernelsColumns | kHostCallColumns | Column::work_path | kAllRange;
   void add(const SelectedRows& rows);
   /// Call it after the last chunk, while the trace is there: it may need the chunks again.
   void finish(const EachRows& each);
@@ -77,7 +78,7 @@ class PageCounts {
   RunSummaryReader summary;
   /// Those of the report; their tables are the page's. Kernels are in the order of select_kernels().
   const std::unique_ptr<Section> kernels = kKernelsSection.make({}), copies = kMemcpySection.make({}),
-                                 iterations = kIterationsSection.make({});
+                                 memory = kMemorySection.make({}), iterations = kIterationsSection.make({});
   MeasuredKernels kernel_metrics;
   WorkBreakdown breakdown;
   TimeBins work{16'384};  ///< kernels, copies, memsets and whole graphs by start

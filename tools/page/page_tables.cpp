@@ -188,6 +188,18 @@ OrderedJson copies_json(const SectionInput& input, PageCounts& counts, const Pag
   return out;
 }
 
+/// The tables of `report --section memory`.
+OrderedJson memory_json(const SectionInput& input, PageCounts& counts, const PageLimits& limits,
+                        OrderedJson& omitted) {
+  OrderedJson out = OrderedJson::object();
+  for (Table& table : counts.memory->tables(input)) {
+    omitted[table.name] = table.rows.size() - std::min(table.rows.size(), limits.modules);
+    keep_first(table, limits.modules);
+    out[table.name] = table_json(table, {"live_at_peak_bytes", "peak_bytes", "bytes"});
+  }
+  return out;
+}
+
 OrderedJson iterations_json(const SectionInput& input, PageCounts& counts, const PageLimits& limits,
                             OrderedJson& omitted) {
   OrderedJson out{{"path", counts.found.path}};
@@ -284,6 +296,7 @@ OrderedJson page_tables(const SectionInput& input, PageCounts& counts, const Pag
   if (OrderedJson sets = metric_sets_array(trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
   add_kernels(out, input, counts, limits, indices, omitted);
   out["copies"] = copies_json(input, counts, limits, omitted);
+  out["memory"] = memory_json(input, counts, limits, omitted);
   add_breakdown_tables(out, trace, counts.breakdown, limits, indices, omitted);
   out["iterations"] = iterations_json(input, counts, limits, omitted);
   const RunSummary run = counts.summary.result(input);

@@ -158,7 +158,7 @@ class MemorySection final : public Section {
     return out +
            "A path is omitted if one of its children has all of its allocations.\n"
            "Only driver calls count. What PyTorch's caching allocator reuses: " +
-           (has_torch ? "below.\n" : "run --torch-memory.\n");
+           (has_torch ? "table torch_memory.\n" : "run --torch-memory.\n");
   }
 
   Table kind_rows(const PerIteration& often) const {

@@ -22,6 +22,7 @@ import { DiffView } from "./views/diff";
 import { FindingsView } from "./views/findings";
 import { IterationsView } from "./views/iterations";
 import { KernelsView } from "./views/kernels";
+import { MemoryView } from "./views/memory";
 import { ModulesView } from "./views/modules";
 import { RooflineView } from "./views/roofline";
 import { ScatterView } from "./views/scatter";
@@ -48,6 +49,8 @@ function Body(props: {
       return <KernelsView trace={trace} />;
     case "copies":
       return <CopiesView trace={trace} />;
+    case "memory":
+      return <MemoryView trace={trace} />;
     case "iterations":
       return <IterationsView trace={trace} />;
     case "findings":

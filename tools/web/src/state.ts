@@ -16,6 +16,7 @@ export const kViews = [
   "timeline",
   "kernels",
   "copies",
+  "memory",
   "iterations",
   "findings",
   "diff",

@@ -177,6 +177,8 @@ export interface TraceTables {
   kernel_remarks: string;
   /** Of the report: memcpy, memset. By module, by size. */
   copies: Record<"memcpy" | "memset" | "modules" | "sizes", StatedTable>;
+  /** Of `report --section memory`; torch_memory: absent without run --torch-memory. */
+  memory: Partial<Record<"memory" | "memory_kinds" | "memory_live" | "memory_time" | "torch_memory", StatedTable>>;
   kernel_modules: {
     kernel: number[];
     module: number[];

@@ -15,6 +15,7 @@ export const viewTitle: Record<View, string> = {
   timeline: "Timeline",
   kernels: "Kernels",
   copies: "Copies",
+  memory: "Memory",
   iterations: "Iterations",
   findings: "Findings",
   diff: "Diff",
