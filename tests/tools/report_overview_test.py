@@ -162,6 +162,10 @@ class Overview(CommandLine):
         self.assertRegex(text, r"one iteration +2.31 ms   median of 19 launches of graph 2,")
         self.assertRegex(text, r"GPU busy +98.5 %")
 
+    def test_replays_are_marked_also_where_there_are_as_many_calls(self):
+        text = self.call("report", recorded("graph_kinds_off")).stdout
+        self.assertRegex(text, r"\n  even +9x .*\n  replay +18 .*\n  odd +10x ")
+
     def test_the_first_screen_ends_with_the_next_step(self):
         text = self.call("report", recorded("hf_rtdetr_trace"), COLUMNS="100").stdout
         self.assertRegex(text, r"\n\nNext: replay an iteration as a CUDA graph, or run fewer and larger kernels: [^.]*\.\n"

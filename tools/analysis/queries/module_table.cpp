@@ -373,7 +373,7 @@ bool is_within(const TraceTotals& trace, const std::unordered_set<std::uint32_t>
 }
 
 bool is_replayed(const PathTotals& row) noexcept {
-  return row.captured_kernels * 2 > row.kernels && row.replays != row.calls;
+  return row.captured_kernels * 2 > row.kernels && row.replays != 0;
 }
 
 bool has_work(const PathTotals& row) {
