@@ -146,7 +146,7 @@ Table render_table(const LayerSummary& summary, const LayerReportStyle& style) {
 }
 
 /// Remarks on how the numbers were obtained.
-std::string remarks(const LayerSummary& summary, const Table& table) {
+std::string remarks(const LayerSummary& summary, const Table& table, const std::string& folder) {
   std::string out;
   if (table.partial) out += "+: a lower bound; part of that path's work was not measured.\n";
   if (table.carry_over) out += kCarryOverRemark;
@@ -162,7 +162,8 @@ std::string remarks(const LayerSummary& summary, const Table& table) {
     const double share =
         static_cast<double>(summary.monitor_window_ns) / static_cast<double>(summary.monitor_observed_ns);
     out += "Monitor mode: " + count_text(summary.monitor_windows) + " windows, " + percent_text(share) +
-           " of the time; the table covers only the windows. Rates: rangefinder report --section monitor\n";
+           " of the time; the table covers only the windows. Rates:  rangefinder report " +
+           (folder.empty() ? "DIR" : quoted_for_shell(folder)) + " --section monitor\n";
   }
   if (!summary.final) {
     out += "The program did not exit normally: the table shows its state at the last summary.\n";
@@ -215,14 +216,15 @@ std::string layer_report(const LayerSummary& summary, const LayerReportStyle& st
         "nvtxRangePop, or use --torch-modules for PyTorch.\n";
   }
   if (!out.empty()) out += "\n";
-  out += remarks(summary, table);
+  out += remarks(summary, table, style.folder);
 
   const std::vector<std::string> lost = loss_lines(summary.loss);
   out += counted_text(kernels, "kernel", "kernels") + ", " + counted_text(summary.copies, "copy", "copies");
   out += lost.empty() ? ", 0 records lost." : ". Lost or incomplete:";
   for (const std::string& line : lost) out += "\n" + line;
-  if (!style.folder.empty()) {
-    out += std::string(lost.empty() ? "  " : "\n") + "Next:  rangefinder report " + printable(style.folder);
+  if (style.next && !style.folder.empty()) {
+    out += std::string(lost.empty() ? "  " : "\n") + "Next:  rangefinder report " +
+           quoted_for_shell(style.folder);
   }
   return out + "\n";
 }

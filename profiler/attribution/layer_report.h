@@ -62,7 +62,8 @@ struct LayerSummary {
 };
 
 struct LayerReportStyle {
-  std::string folder;       ///< trace folder for the "Next:" command; empty: omit it
+  std::string folder;       ///< trace folder for commands; empty: unknown
+  bool next = true;         ///< end with the command that shows more, if the folder is known
   std::size_t rows = 15;    ///< maximum number of paths shown
   std::size_t width = 110;  ///< of a line; 0: unlimited
   bool colour = false;

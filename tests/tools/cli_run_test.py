@@ -171,6 +171,11 @@ class Run(CommandLine):
         self.assertIn("whole run", opening)
         self.assertTrue(separator)
         self.assertTrue(done.stderr.startswith("\n" + opening), done.stderr)
+        self.assertEqual(done.stderr.count("Next:"), 1, done.stderr)
+
+    def test_the_command_for_a_folder_with_blanks_is_quoted(self):
+        done = self.call("run", "--out", "a trace", "--", sys.executable, "-c", FAKE_TRACED, json.dumps(SUMMARY))
+        self.assertTrue(done.stderr.endswith("Next:  rangefinder report 'a trace'\n"), done.stderr)
 
     def test_several_processes_are_reported_heaviest_first_and_at_most_four(self):
         program = "import subprocess, sys\nfor s in sys.argv[2:]: subprocess.run([sys.executable, '-c', sys.argv[1], s])"

@@ -230,8 +230,9 @@ class Sections(CommandLine):
             done = self.call("report", *folders)
             self.check_code(done, 0)
             self.assertEqual(len(re.findall(r"^model ", done.stdout, re.MULTILINE)), 2, done.stdout)
-            self.assertEqual(done.stdout.splitlines()[-1], "Each trace by itself: these are not the ranks of one job. "
-                             "To compare them as ranks: --as-ranks")
+            self.assertEqual(done.stdout.splitlines()[-2:],
+                             ["Each trace by itself: these are not the ranks of one job. To compare them as ranks:",
+                              f"  rangefinder report {' '.join(folders)} --as-ranks"])
             self.assertNotIn("traggler", done.stdout)
             self.assertNotIn("ranks", json.loads(self.call("report", *folders, "--json").stdout))
         self.assertIn("Straggler: rank 1", self.call("report", "before", "after", "--as-ranks").stdout)

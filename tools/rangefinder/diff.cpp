@@ -81,7 +81,7 @@ int save(const DiffVerb& verb) {
   file.commit();
   std::cerr << verb.save << ": " << bytes_text(bytes) << ", "
             << counted_text(series.iterations, "iteration", "iterations") << ".  Next:  rangefinder diff "
-            << verb.save << " TRACE\n";
+            << quoted_for_shell(verb.save) << " TRACE\n";
   return kExitOk;
 }
 

@@ -269,9 +269,7 @@ int report(ReportOptions& options) {
       !options.as_ranks && !options.markdown && !options.view.total && !options.view.check;
   if (one_by_one && !options.each && !options.json && !options.csv &&
       traces.size() > std::max(kMaxUnnamed, options.places.size())) {
-    std::string all = "  rangefinder report";
-    for (const std::string& place : options.places) all += " " + quoted_for_shell(place);
-    std::cout << trace_list_text(traces, options.style()) << all << " --each\n";
+    std::cout << trace_list_text(traces, options.style()) << report_command(options.places, "--each");
     return kExitOk;
   }
   if (options.csv && traces.size() > 1) throw WrongUse("--csv writes one table: name one trace");
@@ -295,10 +293,11 @@ int report(ReportOptions& options) {
   if (options.as_ranks && !options.markdown) {
     std::cout << separator << rank_report(all).text(options.style(), options.view.depth);
   } else if (all.size() > 1 && one_by_one) {
-    std::cout << "\nEach trace by itself: these are not the ranks of one job. To compare them as ranks: "
-                 "--as-ranks\n";
+    std::cout << "\nEach trace by itself: these are not the ranks of one job. To compare them as ranks:\n"
+              << report_command(options.places, "--as-ranks");
   }
-  if (merged && !options.each) std::cout << "\nFor each trace on its own: --each, or name its folder.\n";
+  if (merged && !options.each)
+    std::cout << "\nAlso each trace by itself:\n" << report_command(options.places, "--each");
   return exit_code(all);
 }
 

@@ -166,6 +166,12 @@ std::string report_title(const TraceTotals& trace) {
   return out + driver_line(trace.header);
 }
 
+std::string report_command(const std::vector<std::string>& places, const std::string& option) {
+  std::string out = "  rangefinder report ";
+  for (const std::string& place : places) out += quoted_for_shell(place) + " ";
+  return out + option + "\n";
+}
+
 std::string report_footer(const TraceTotals& trace, const RowValues& values, std::string_view section) {
   constexpr std::array<std::string_view, 5> kWithBytes{"overview", "modules", "layers", "kernels", "kernel"};
   const bool has_bytes = std::find(kWithBytes.begin(), kWithBytes.end(), section) != kWithBytes.end();

@@ -82,7 +82,7 @@ std::string ranks_report(const std::vector<std::filesystem::path>& folders, cons
   for (const auto& rank : traces) report.add(rank->trace, rank->communication);
   if (traces.empty()) return text;
   return text + "\n" + report.text(style, kLevelsShown) + without_rank_text(without_rank, traces.size()) +
-         "\nNext:  rangefinder report " + out + "\n";
+         "\nNext:  rangefinder report " + quoted_for_shell(out) + "\n";
 }
 
 }  // namespace rangefinder

@@ -54,8 +54,8 @@ std::vector<Traced> read_summaries(const std::vector<fs::path>& folders, const C
     traced.summary = read_json_file<nlohmann::json>(folder / "summary.json");
     if (!traced.summary.is_object()) {
       messages += "rangefinder: no summary in " + traced.folder +
-                  ": the process ended before it wrote one\n  Next:  rangefinder report " + traced.folder +
-                  "\n";
+                  ": the process ended before it wrote one\n  Next:  rangefinder report " +
+                  quoted_for_shell(traced.folder) + "\n";
       continue;
     }
     traced.layers = read_layer_summary(traced.summary);
@@ -87,8 +87,8 @@ std::string findings_line(const Traced& traced) {
   const auto title = findings->front().find("title");
   if (title == findings->front().end() || !title->is_string()) return {};
   return counted_text(findings->size(), "finding", "findings") +
-         ", the first: " + printable(title->get<std::string>()) + "\n  rangefinder report " + traced.folder +
-         " --section findings\n";
+         ", the first: " + printable(title->get<std::string>()) + "\n  rangefinder report " +
+         quoted_for_shell(traced.folder) + " --section findings\n";
 }
 
 }  // namespace
@@ -118,6 +118,7 @@ std::string run_report(const std::vector<fs::path>& folders, const CompletedSumm
   for (std::size_t i = 0; i < std::min(traced.size(), kMaxReports); ++i) {
     LayerReportStyle own = style;
     own.folder = traced[i].folder;
+    own.next = traced[i].screen.next_step.empty();
     out += "\n";
     const std::string& text = traced[i].screen.opening;
     if (folders.size() > 1 && text.empty()) out += process_title(traced[i].summary) + "\n";

@@ -202,7 +202,8 @@ class Top {
       const Json answer = ask(each, window, kExactTimeoutMs);
       const std::string folder = answer.contains("window") ? answer["window"].value("folder", "") : "";
       if (was_recording) (void)ask(each, {{"command", "start"}}, kAnswerTimeoutMs);
-      if (!folder.empty()) message_ = "exact bytes of " + path + ": rangefinder report " + folder;
+      if (!folder.empty())
+        message_ = "exact bytes of " + path + ": rangefinder report " + quoted_for_shell(folder);
     }
   }
 

@@ -197,6 +197,20 @@ TEST_CASE("refused counters are reported with the reason") {
   CHECK(report_of(input, {}).find("not measured: no permission") != std::string::npos);
 }
 
+TEST_CASE("commands can be typed: they name the folder, quoted") {
+  json input = summary();
+  input["monitor"] = {{"windows", 6}, {"window_ns", 10}, {"observed_ns", 100}};
+  LayerReportStyle style;
+  style.folder = "a trace";
+
+  const std::string text = report_of(input, style);
+
+  CHECK(text.find("rangefinder report 'a trace' --section monitor\n") != std::string::npos);
+  CHECK(text.find("Next:  rangefinder report 'a trace'\n") != std::string::npos);
+  style.next = false;
+  CHECK(report_of(input, style).find("Next:") == std::string::npos);
+}
+
 TEST_CASE("the number of rows is limited, and the report gives the total") {
   LayerReportStyle style;
   style.rows = 1;

@@ -108,7 +108,7 @@ class OverviewSection final : public Section {
     for (const PathTotals& row : input.trace.rows()) all += row.path != 0 ? 1 : 0;
     if (all <= kRows) return "";
     return "Not all of " + count_text(all) + " modules are shown. All:  rangefinder report " +
-           printable(input.trace.files.folder.string()) + " --section modules\n";
+           quoted_for_shell(input.trace.files.folder.string()) + " --section modules\n";
   }
 
   std::unique_ptr<Section> modules_;
