@@ -212,12 +212,12 @@ test("text has enough contrast in light and dark, and nothing overlaps at 1280 a
 
 test("the page reports the end of a program", async () => {
   const page = await browser.open(server.url, `#pid=${program.pid}`);
-  await until(page, () => document.querySelector(".view.live [role=status]").textContent.startsWith("Recording"));
+  await until(page, () => document.querySelector(".view.live [role=status]")?.textContent.startsWith("Recording"));
 
   await program.end();
 
-  await until(page, () => document.querySelector(".view.live [role=status]").textContent.includes("has ended"));
+  await until(page, () => document.querySelector(".view.live [role=status]")?.textContent.includes("has ended"));
   await page.goto(server.url);
-  await until(page, () => document.querySelector(".list").textContent.includes("None."));
+  await until(page, () => document.querySelector(".list")?.textContent.includes("None."));
   assert.deepEqual(browser.take(), []);
 });
