@@ -65,22 +65,33 @@ class Training(FakeTest):
         self.assertEqual(2 + 1 + 2, self.steps())  # the first two of the new one are one step
 
     def test_accumulated_gradients_are_one_step(self):
-        self.train(1)
-        before = self.steps()
         for _ in range(3):
-            torch.backward(torch.op("loss", self.model(torch.Tensor(place="cpu").to("cuda"))))
-        self.optimizer.step()
+            for _ in range(4):
+                torch.backward(torch.op("loss", self.model(torch.Tensor(place="cpu").to("cuda"))))
+            self.optimizer.step()
+
+        self.assertEqual(3, self.steps())  # the first one too
 
         torch.Tensor(place="cpu").to("cuda")
-
-        self.assertEqual(before + 2, self.steps())
+        self.assertEqual(4, self.steps())
 
     def test_steps_whose_optimizer_calls_no_hook_end_with_the_backward_pass(self):
+        for _ in range(64 + 3):
+            torch.backward(torch.op("loss", self.model(torch.Tensor(place="cpu").to("cuda"))))
+            torch.launch("update")
+
+        self.assertEqual((1 + 2, {"step"}), (self.steps(), set(self.paths("update"))))  # the first has 65 of them
+
+    def test_steps_without_an_optimizer_end_with_the_backward_pass(self):
+        self.hooks.uninstall()
+        self.hooks = type(self.hooks)(torch, torch._C._nvtx)  # knows of no optimizer
+        self.hooks.install()
         for _ in range(3):
             torch.backward(torch.op("loss", self.model(torch.Tensor(place="cpu").to("cuda"))))
             torch.launch("update")
 
-        self.assertEqual((3, ["step"] * 3), (self.steps(), self.paths("update")))
+        # The first forward pass looks like inference.
+        self.assertEqual((3, ["", "step", "step"]), (self.steps(), self.paths("update")))
 
     def test_evaluation_has_no_step(self):
         self.train(2)
@@ -126,20 +137,29 @@ class Training(FakeTest):
 
         self.assertEqual((["from C++"], ["from C++/optimizer/SGD"] * 2), (self.paths("after"), self.paths("step")))
 
-    def test_a_closure_of_the_optimizer_is_within_its_step(self):
+    def test_a_closure_of_the_optimizer_is_in_its_step_and_beside_its_own_work(self):
         class LBFGS(torch.SGD):
-            def step(self, closure):
+            def step(self, *args, **kwargs):
+                args = (self, *args)
                 for hook in torch._before_step:
-                    hook(self, (), {})
-                closure()
+                    args, kwargs = hook(self, args, kwargs) or (args, kwargs)
+                closure = kwargs["closure"] if kwargs else args[1]
+                for _ in range(2):
+                    closure()
+                    torch.launch("update")
                 for hook in torch._after_step:
-                    hook(self, (), {})
+                    hook(self, args, kwargs)
+
+        def closure():
+            torch.backward(torch.op("loss", self.model(torch.Tensor())))
 
         optimizer = LBFGS()
-        for _ in range(3):
-            optimizer.step(lambda: torch.backward(torch.op("loss", self.model(torch.Tensor()))))
+        optimizer.step(closure)
+        optimizer.step(closure=closure)
 
-        self.assertEqual((3, ["step/optimizer/LBFGS"] * 3), (self.steps(), self.paths("loss")))
+        self.assertEqual((2, ["step"] * 4), (self.steps(), self.paths("loss")))
+        self.assertEqual(["step/stem"] * 4, self.paths("conv")[::4])
+        self.assertEqual(["step/optimizer/LBFGS"] * 4, self.paths("update"))
 
     def test_a_thread_that_prefetches_has_no_step(self):
         thread = threading.Thread(target=lambda: torch.Tensor(place="cpu").to("cuda"))

@@ -112,9 +112,10 @@ class Hooks:
         def hook(*args):
             if self.active:
                 try:
-                    function(*args)
+                    return function(*args)
                 except Exception as error:
                     self.disable(error)
+            return None
         return hook
 
     def disable(self, error):
@@ -168,7 +169,7 @@ class Hooks:
         enter, leave = self.guarded(self._enter_optimizer), self.guarded(self._leave_optimizer)
         before = optimizer.register_optimizer_step_pre_hook
         after = optimizer.register_optimizer_step_post_hook
-        self._undo.append(before(lambda optimizer, args, kwargs: enter(optimizer)).remove)
+        self._undo.append(before(lambda optimizer, args, kwargs: enter(optimizer, args, kwargs)).remove)
         self._undo.append(after(lambda optimizer, args, kwargs: leave(optimizer)).remove)
 
         def make(original):
@@ -179,16 +180,46 @@ class Hooks:
 
         self._replace(optimizer.Optimizer, "__init__", make)
 
-    def _enter_optimizer(self, optimizer):
+    def _enter_optimizer(self, optimizer, args, kwargs):
+        """Returns what PyTorch calls step() with: None for the same arguments."""
         if self.is_compiling():
-            return
+            return None
         self._close_optimizer(optimizer)  # if its last step raised, its range is still open
         thread = self.local.thread
         thread.trains = True
         self._begin_work(self.steps.begin_optimizer, optimizer)
         thread.optimizers.append(optimizer)
+        self._open_optimizer(optimizer)
+        return self._with_own_closure(args, kwargs)
+
+    def _open_optimizer(self, optimizer):
         self.push("optimizer")
         self.push(type(optimizer).__name__)
+
+    def _with_own_closure(self, args, kwargs):
+        """A closure is the forward and the backward pass, as Lightning's: no part of the optimizer."""
+        if callable(kwargs.get("closure")):
+            return args, {**kwargs, "closure": self._beside_optimizers(kwargs["closure"])}
+        if len(args) > 1 and callable(args[1]):  # behind the optimizer
+            return (args[0], self._beside_optimizers(args[1]), *args[2:]), kwargs
+        return None
+
+    def _beside_optimizers(self, closure):
+        @functools.wraps(closure)
+        def run(*args, **kwargs):
+            thread = self.local.thread
+            opened, thread.optimizers = thread.optimizers, []
+            for _ in opened:
+                self.pop()
+                self.pop()
+            try:
+                return closure(*args, **kwargs)
+            finally:
+                if self.active:
+                    thread.optimizers = opened
+                    for optimizer in opened:
+                        self._open_optimizer(optimizer)
+        return run
 
     def _leave_optimizer(self, optimizer):
         if self.is_compiling():

@@ -8,8 +8,8 @@
 
 A step begins with the first work after an optimizer step. Work is: a batch, a copy of a tensor to the
 GPU, a forward or backward pass, an optimizer step. What follows the optimizer, as zero_grad(), is still
-of its step. Of several optimizers one counts. Before the first optimizer step, and where PyTorch calls no
-hook for it, a step ends with a backward pass. Without gradients no step begins: that is evaluation.
+of its step. Of several optimizers one counts. Where there is no optimizer, or PyTorch calls no hook for its
+step, a step ends with a backward pass. Without gradients no step begins: that is evaluation.
 
 Our ranges nest with the program's on one stack. So a step begins and ends only while the program has
 no range open. A program that puts its iterations in ranges has no `step`.
@@ -17,6 +17,7 @@ no range open. A program that puts its iterations in ranges has no `step`.
 import weakref
 
 _AFTER_BACKWARD, _AFTER_OPTIMIZER, _NEVER = 1, 2, 3  # why a step is due. 0: it is not
+_PASSES = 64  # backward passes without an optimizer step: gradients of so many batches are hardly accumulated
 
 
 class Steps:
@@ -26,6 +27,7 @@ class Steps:
         self._push, self._pop = push, pop
         self._grad_enabled = grad_enabled
         self._trains = False   # an optimizer exists, or a backward pass was seen
+        self._passes_left = 0  # backward passes until the optimizer that exists is taken for one without hooks
         self._leader = None    # weak reference to the optimizer whose steps count
         self._others = set()   # ids of those that stepped since
         self._count = 0        # steps, of all threads
@@ -88,10 +90,15 @@ class Steps:
 
     def optimizer_made(self):
         self._trains = True
+        self._passes_left = _PASSES
 
     def backward_called(self, thread):
         self._trains = True
-        if self._leader is None:
+        if self._leader is not None:
+            return
+        if self._passes_left > 0:
+            self._passes_left -= 1
+        else:
             thread.step_is_due = _AFTER_BACKWARD
 
     def optimizer_stepped(self, thread, optimizer):
