@@ -2,7 +2,7 @@
 """NVTX ranges for PyTorch programs, without a change of their code.
 
     install()                       what opens a range
-    ├─ iterations                   step                       steps.py
+    ├─ iterations                   step, prefill, decode      steps.py, generation.py
     ├─ every nn.Module forward      model/encoder/layers/0     modules.py, with its source lines: sources.py
     ├─ every backward pass          backward/model/encoder/…   autograd.py
     ├─ optimizer steps              optimizer/SGD
@@ -28,6 +28,7 @@ import warnings
 from .. import _ranges
 from . import autograd
 from . import compiled
+from . import generation
 from . import memory
 from . import modules
 from . import profiler
@@ -96,6 +97,7 @@ class Hooks:
         self.steps = steps.Steps(self.push, self.pop, torch.is_grad_enabled)
         self.compiled = compiled.CompiledRanges(torch, self.push, self.pop, self.modules, self.steps,
                                                 self.is_compiling, self.disable)
+        self.generation = generation.Generation(self.push, self.pop, self.local)
         self.handover = profiler.ProfilerHandover(torch, teardown_is_ours)
 
     def _opaque_name(self, module):
@@ -129,6 +131,7 @@ class Hooks:
         thread = self.local.thread
         self.compiled.close()
         self.modules.close()
+        self.generation.close(thread)
         self.backward.close_thread(0)
         while thread.optimizers:
             self._close_optimizer(thread.optimizers[-1])
@@ -149,6 +152,7 @@ class Hooks:
         self._patch_copies()
         self._patch_nvtx()
         self.compiled.install(self._replace, self._undo, self.torch.nn.Module.__call__)
+        self.generation.install(self._replace, self._undo)
         self.handover.install(self._replace)
         if self.memory is not None:
             self.memory.install(self._replace)

@@ -119,7 +119,7 @@ class Thread(_Thread):
     """What the hooks have open on one thread."""
 
     __slots__ = ("optimizers", "in_h2d", "program", "step", "step_is_due", "step_is_forward", "trains", "function",
-                 "is_aside")
+                 "is_aside", "generation")
 
     def __init__(self, root):
         self.stack = [root]           # calls in progress
@@ -137,6 +137,7 @@ class Thread(_Thread):
         self.compiled = None          # names that the compiled graph in progress has open. None: no such graph
         self.function = None          # the compiled function in progress
         self.is_aside = False         # kernels are being measured
+        self.generation = None        # the call of transformers' generate() in progress
 
 
 class Local(threading.local):

@@ -4,7 +4,7 @@
     training     dataloader  H2D  forward  backward  optimizer │ dataloader  H2D  forward …
                  └──────────────── step ──────────────────────┘ └──────── step ─────────
     no optimizer   the forward pass of an outermost module that has submodules, or the call of a compiled function
-                   that calls modules
+                   that calls modules; `prefill` and `decode` in transformers' generate() (generation.py)
 
 A step begins with the first work after an optimizer step. Work is: a batch, a copy of a tensor to the
 GPU, a forward or backward pass, an optimizer step. What follows the optimizer, as zero_grad(), is still
@@ -60,6 +60,9 @@ class Steps:
 
     def begin_forward(self, thread, module):
         """The outermost `module` is called."""
+        if thread.generation is not None:
+            thread.generation.forward(thread, module)
+            return
         if thread.tasks or thread.optimizers:
             return  # in a backward pass that computes its input again, or in an optimizer's closure
         if self._trains:
@@ -74,7 +77,7 @@ class Steps:
 
     def begin_function(self, thread):
         """A compiled function is called, in none of our ranges. Returns True if a step begins, which ends with it."""
-        if thread.tasks or thread.optimizers:
+        if thread.tasks or thread.optimizers or thread.generation is not None:
             return False
         if self._trains:
             self.begin(thread)
