@@ -205,6 +205,27 @@ class Whole(CompiledTest):
         self.assertEqual(["step/(compiled Model: PyTorch 2.11.0)"], self.paths("kernel"))
 
 
+class Source(CompiledTest):
+    def test_lines_are_those_of_the_class_and_of_its_call(self):
+        """As eager code has them, from TorchDynamo's stack trace; also of code from the cache."""
+        own, line = __file__, Layer.forward.__code__.co_firstlineno
+        trace = "".join(f'  File "{file}", line {number}, in {name}\n    code\n' for file, number, name in (
+            (own, 900, "train"), ("/app/wrapper.py", 5, "__call__"), (own, line, "forward"), (own, 950, "helper")))
+        marks = []
+        for _ in range(2):
+            self.hooks.sources._mark = lambda domain, text: marks.append((text, "/".join(torch._stack())))
+            model = make_model()
+            kernel = Kernel("mm", Node("mm", "L['self'].layers.0", model.layers._modules["0"]), extern=True)
+            kernel.nodes[0].meta["stack_trace"] = trace
+            model.graph = lambda: [kernel, kernel]
+            torch.compile(model)(torch.Tensor())
+            self.restart()
+
+        lines = (f"{own}:{line}\n{own}:900\nlayers\n0", "step/layers/0")
+        self.assertEqual([lines, lines], [mark for mark in marks if mark[0].endswith("\n0")])
+        self.assertEqual(1, len(fake.compilations))
+
+
 class Functions(CompiledTest):
     def test_each_call_of_a_compiled_function_with_modules_is_a_step(self):
         model = make_model()
@@ -256,7 +277,7 @@ class Recorded(unittest.TestCase):
         with gzip.open(os.path.join(HERE, "inductor_graphs.json.gz"), "rt") as file:
             graphs = json.load(file)
         for name, graph in graphs.items():
-            paths = inductor.Paths(self)
+            paths = inductor.Paths(self, None)
             got = ["/".join(paths.of_kernel([self.node(graph, *node) for node in nodes], ())) for nodes in graph["kernels"]]
             with self.subTest(name):
                 self.assertEqual(graph["expected"], got)

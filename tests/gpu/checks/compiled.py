@@ -34,6 +34,10 @@ def run(runner, model, mode, kind):
 
 
 def compare(runner, table, name, first, second, hooks):
+    # Layers that call Module.__call__ themselves, as Hugging Face's with gradient checkpointing, have a guard on each of
+    # the two functions that ours calls.
+    guards = [counts["counted"].pop("guards") for counts in (first, second, hooks)]
+    table.at_most(f"{name}: guards more than without us", 2, max(map(int.__sub__, guards[2], guards[0])))
     table.equal(f"{name}: what TorchDynamo counted", first["counted"], hooks["counted"])
     if first["digest"] == second["digest"]:
         table.equal(f"{name}: results", first["digest"], hooks["digest"])

@@ -29,8 +29,18 @@ _ranges = None  # of the hooks that are installed
 
 def move(path):
     """Called by generated code: what follows is of the module at `path`, relative to the graph's first range."""
+    ranges = _ranges
+    if ranges is None:
+        return
+    if ranges.sources:
+        ranges.mark_sources(path)
+    ranges.move(path)
+
+
+def source(path, of_class, of_call):
+    """Called when generated code is loaded: the lines of the module at `path`."""
     if _ranges is not None:
-        _ranges.move(path)
+        _ranges.sources[path] = of_class, of_call
 
 
 class _Function:
@@ -68,13 +78,15 @@ class _PathMoves:
 class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
     """Any thread, on the state of the calling thread: the path that is open, None outside of compiled graphs."""
 
-    def __init__(self, torch, push, pop, modules, steps, is_compiling, disable):
+    def __init__(self, torch, push, pop, modules, steps, sources, is_compiling, disable):
         self._torch = torch
         self._push, self._pop = push, pop
         self._native = EXTENSION is not None and push is EXTENSION.rangePushA
         self._local = modules.local
         self._names = modules.names
         self._steps = steps
+        self._sources = sources
+        self.sources = {}  # path -> lines, until its first range: of code that was loaded and did not run yet
         self._is_compiling = is_compiling
         self.disable = disable  # takes an error of ours. The program continues
         self._replace = None
@@ -109,6 +121,17 @@ class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
 
     # While generated code runs.
 
+    def mark_sources(self, path):
+        """Marks the lines of the modules in `path`, each while it is the innermost range."""
+        try:
+            for end in range(1, len(path) + 1):
+                lines = self.sources.pop(path[:end], None)
+                if lines is not None:
+                    self.move(path[:end])
+                    self._sources.mark(*lines, path[:end])
+        except Exception as error:
+            self.disable(error)
+
     def _close(self, thread):
         while thread.compiled:
             thread.compiled = thread.compiled[:-1]
@@ -127,6 +150,7 @@ class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
             finally:
                 self._close(thread)
                 thread.compiled = outer
+                self.sources.clear()
         return call
 
     def _begin_graph(self, thread, graph):
@@ -199,7 +223,8 @@ class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
     def _prepare(self):
         """Before the first compilation: Inductor's classes exist. Returns why its kernels get no names."""
         if self._unnamed is None:
-            if inductor.install(self._torch.__name__, self._replace, self, self._names, self._local):
+            if inductor.install(self._torch.__name__, self._replace, self, self._names, self._local,
+                                 self._sources):
                 self._unnamed = ""
             else:
                 self._unnamed = f"PyTorch {self._torch.__version__}"

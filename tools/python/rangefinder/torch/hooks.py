@@ -89,14 +89,14 @@ class Hooks:
         self._undo = []
         compiler = getattr(torch, "compiler", None)
         self.is_compiling = getattr(compiler, "is_compiling", lambda: False)
-        self.modules = modules.ModuleRanges(
-            self.push, self.pop, self._opaque_name, getattr(torch.nn, "Identity", None),
-            sources.Sources(torch, getattr(nvtx, "domainMarkA", _ranges.mark)).note, self.disable)
+        self.sources = sources.Sources(torch, getattr(nvtx, "domainMarkA", _ranges.mark))
+        self.modules = modules.ModuleRanges(self.push, self.pop, self._opaque_name, getattr(torch.nn, "Identity", None),
+                                            self.sources.note, self.disable)
         self.local = self.modules.local
         self.backward = autograd.BackwardRanges(torch, self.push, self.pop, self.local, self.disable)
         self.steps = steps.Steps(self.push, self.pop, torch.is_grad_enabled)
         self.compiled = compiled.CompiledRanges(torch, self.push, self.pop, self.modules, self.steps,
-                                                self.is_compiling, self.disable)
+                                                self.sources, self.is_compiling, self.disable)
         self.generation = generation.Generation(self.push, self.pop, self.local)
         self.handover = profiler.ProfilerHandover(torch, teardown_is_ours)
 

@@ -20,7 +20,7 @@ import importlib
 import re
 
 VERSION = "1"  # of the generated lines
-IMPORT = "from rangefinder.torch.compiled import move as _rangefinder_move"
+IMPORT = "from rangefinder.torch.compiled import move as _rangefinder_move, source as _rangefinder_source"
 _MAX_MODULES = 3  # in the name of a fused kernel
 
 # Operations that do not name a fused kernel, unless it has no others: views, constants, and the additions of residual
@@ -47,14 +47,14 @@ def naming_of(source):
     return Naming.modules if re.search(r"_rangefinder_move\(\(['\"]", source) else Naming.nothing
 
 
-def install(torch, replace, ranges, names, local):
+def install(torch, replace, ranges, names, local, sources):
     """Adds lines to the code that Inductor generates from now on. torch: name of the package. False: it has other entry
     points."""
     def find(module, name):
         return getattr(_import(f"{torch}._inductor.{module}"), name, _Missing)
 
     virtualized = _import(f"{torch}._inductor.virtualized")
-    writer = Writer(getattr(virtualized, "V", None), names, local, ranges)
+    writer = Writer(getattr(virtualized, "V", None), Paths(names, sources), local, ranges)
     places = [
         (find("codegen.wrapper", "PythonWrapperCodegen"), "write_header", writer.make_header),
         (find("scheduler", "Scheduler"), "codegen_extern_call", writer.make_extern_call),
@@ -90,9 +90,9 @@ class _Missing:
 class Writer:
     """Writes paths into generated code. Any thread that compiles."""
 
-    def __init__(self, virtualized, names, local, ranges):
+    def __init__(self, virtualized, paths, local, ranges):
         self._v = virtualized
-        self._paths = Paths(names)
+        self._paths = paths
         self._local = local
         self._ranges = ranges
 
@@ -133,8 +133,7 @@ class Writer:
         base = self._base()
         for module in gm.modules() if gm is not None else ():
             for node in getattr(getattr(module, "graph", None), "nodes", ()):
-                path = self._paths.of(node, base)
-                digest.update(repr(path).encode("utf-8", "replace"))
+                digest.update(repr(list(self._paths.sources(node, base).items())).encode("utf-8", "replace"))
         return digest.hexdigest()
 
     def _base(self):
@@ -151,9 +150,30 @@ class Writer:
             graph = self._v.graph
             wrapper = graph.wrapper_code
             if wrapper.comment == "#" and "cuda" in getattr(graph, "device_types", ("cuda",)):
-                wrapper.writeline(f"_rangefinder_move({self._paths.of_kernel(find_nodes(), self._base())!r})")
+                nodes, base = find_nodes(), self._base()
+                path = self._paths.of_kernel(nodes, base)
+                wrapper.writeline(f"_rangefinder_move({path!r})")
+                self._write_sources(wrapper, path, nodes, base)
         except Exception as error:
             self._ranges.disable(error)
+
+
+    def _write_sources(self, wrapper, path, nodes, base):
+        """Once for each module, at the start of the wrapper."""
+        while getattr(wrapper, "parent_wrapper", None) is not None:
+            wrapper = wrapper.parent_wrapper
+        written = wrapper.__dict__.setdefault("_rangefinder_sources", set())
+        if path in written:
+            return
+        written.add(path)
+        for node in nodes:
+            if self._paths.of(node, base) != path[:len(path)]:
+                continue
+            for module, lines in self._paths.sources(node, base).items():
+                if module and any(lines) and (module == path or module not in written):
+                    written.add(module)
+                    wrapper.imports.writeline(f"_rangefinder_source({module!r}, *{lines!r})")
+            return
 
 
 def _nodes_of_extern(kernel):
@@ -185,10 +205,11 @@ def _in_order(nodes):
 
 
 class Paths:
-    """Paths of FX nodes and of kernels. names: modules.Names."""
+    """Paths of FX nodes and of kernels. names: modules.Names; sources: sources.Sources."""
 
-    def __init__(self, names):
+    def __init__(self, names, sources):
         self._names = names
+        self._sources = sources
 
     def of_kernel(self, nodes, base):
         """Path of a kernel that computes these nodes: () where no module is known."""
@@ -213,11 +234,17 @@ class Paths:
 
     def of(self, node, base):
         """Path of the module that an FX node was called in, below `base`. None where it is not known."""
-        meta = getattr(node, "meta", {})
-        stack = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack")
-        if not stack:
-            return None
-        entries = list(stack.items())
+        entries = _entries(node)
+        return self._path(entries, base) if entries else None
+
+    def sources(self, node, base):
+        """{path: (line of its class, line of its call)} of the modules that were being called."""
+        entries = _entries(node)
+        trace = getattr(node, "meta", {}).get("stack_trace") or ""
+        return {self._path(entries[:end], base): self._sources.of_traced(entries[end - 1][1][1], trace)
+                for end in range(1, len(entries) + 1)}
+
+    def _path(self, entries, base):
         name = self._known(*entries[-1])
         if name is None:
             name = _named_by_expression(entries)
@@ -230,6 +257,12 @@ class Paths:
         if module is None or not isinstance(entry[1], type) or not isinstance(module, entry[1]):
             return None  # of another process, from the cache
         return name[1:]
+
+
+def _entries(node):
+    """(key, (expression, class)) of the modules that were being called, the outermost first."""
+    meta = getattr(node, "meta", {})
+    return list((meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack") or {}).items())
 
 
 def _named_by_expression(entries):

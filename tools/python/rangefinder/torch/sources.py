@@ -6,13 +6,17 @@
                                  decoder              names of the modules, the outermost first
                                  attn
 
-The profiler keeps it for all paths that end with these names (profiler/nvtx/module_sources.h).
+The profiler keeps it for all paths that end with these names (profiler/nvtx/module_sources.h). In compiled code no module
+is called: there the lines are those of TorchDynamo's stack traces.
 """
+import dis
 import os
+import re
 import sys
 
 DOMAIN = "rangefinder.source"
 _MAX_WRAPPERS = 100  # around a forward()
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 
 class Sources:
@@ -27,31 +31,49 @@ class Sources:
 
     def note(self, call, module):
         """`module` is called as `call` for the first time; its ranges are open."""
-        if not call.names:
-            return
-        lines = [self._line_of_class(module), self._line_of_call(sys._getframe(1)), *call.path]
-        if (lines[0] or lines[1]) and not any("\n" in line for line in lines):
+        if call.names:
+            code = self._code_of_class(type(getattr(module, "_orig_mod", module)))
+            self.mark(_line_of_code(code), self._line_of_call(sys._getframe(1)), call.path)
+
+    def mark(self, of_class, of_call, path):
+        lines = [of_class, of_call, *path]
+        if (of_class or of_call) and not any("\n" in line for line in lines):
             self._mark(DOMAIN, "\n".join(lines).encode("utf-8", "replace").decode("utf-8"))  # a file's name may be no text
 
-    def _line_of_class(self, module):
+    def of_traced(self, kind, trace):
+        """The two lines of a module of class `kind` that TorchDynamo called. trace: a node's stack trace, the outermost
+        frame first, with frames of what the module calls."""
+        code = self._code_of_class(kind)
+        frames = [(file, int(line)) for file, line, name in _FRAME.findall(trace)
+                  if name != "__call__" and not file.startswith(self._foreign)]
+        if code is not None:
+            last = max((line for _, line in dis.findlinestarts(code)), default=0)
+            own = [i for i, (file, line) in enumerate(frames)
+                   if file == code.co_filename and code.co_firstlineno <= line <= last]
+            frames = frames[:own[-1]] if own else frames
+        return _line_of_code(code), _place(*frames[-1]) if frames else ""
+
+    def _code_of_class(self, kind):
+        """Of the program's forward(). None: a class of PyTorch's own, or forward() is no function of Python."""
         try:
-            forward = type(getattr(module, "_orig_mod", module)).forward
+            forward = kind.forward
             for _ in range(_MAX_WRAPPERS):
                 if not hasattr(forward, "__wrapped__"):
                     break
                 forward = forward.__wrapped__
             code = forward.__code__
+            return None if code.co_filename.startswith(self._foreign) else code
         except Exception:
-            return ""  # written in C, or a class with attributes of its own making
-        return "" if self._is_foreign(code) else _place(code.co_filename, code.co_firstlineno)
+            return None  # written in C, or a class with attributes of its own making
 
     def _line_of_call(self, frame):
-        while frame is not None and self._is_foreign(frame.f_code):
+        while frame is not None and frame.f_code.co_filename.startswith(self._foreign):
             frame = frame.f_back
         return "" if frame is None else _place(frame.f_code.co_filename, frame.f_lineno)
 
-    def _is_foreign(self, code):
-        return code.co_filename.startswith(self._foreign)
+
+def _line_of_code(code):
+    return "" if code is None else _place(code.co_filename, code.co_firstlineno)
 
 
 def _place(file, line):
