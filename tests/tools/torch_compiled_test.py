@@ -193,7 +193,9 @@ class Whole(CompiledTest):
         torch.compile(make_model(), backend="aot_eager")(torch.Tensor())
 
         self.assertEqual({"step/(compiled: cpp_wrapper)"}, set(self.paths("mm_1")))
-        self.assertEqual(["step/(compiled Model: backend aot_eager)"], self.paths("eager kernel"))
+        torch.compile(lambda x: x, backend="aot_eager")(torch.Tensor())
+        self.assertEqual(["step/(compiled Model: backend aot_eager)", "(compiled <lambda>: backend aot_eager)"],
+                         self.paths("eager kernel"))
 
     def test_another_pytorch_has_one_range_a_module(self):
         del fake.Scheduler.codegen_extern_call

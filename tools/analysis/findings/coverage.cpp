@@ -92,7 +92,9 @@ class UnnamedCode {
       most = std::max(most, own_ns);
     }
     out.unnamed_share = part(ns, all_ns);
-    if (out.unnamed_share >= kMinUnnamed) out.unnamed = trace_.path_text(largest);
+    if (out.unnamed_share < kMinUnnamed) return;
+    out.unnamed = trace_.path_text(largest);
+    if (!out.low()) out.why = Uncovered::unnamed;
   }
 
  private:
@@ -160,10 +162,7 @@ Coverage CoverageFacts::result(const TraceTotals& trace, const Iterations& itera
   }
   out.share = std::min(1.0, part(covered_ns, all_ns));
   unnamed.describe(out, all_ns);
-  if (!out.low()) {
-    if (!out.unnamed.empty()) out.why = Uncovered::unnamed;
-    return out;
-  }
+  if (!out.low()) return out;
   if (threads_.empty()) {
     out.why = Uncovered::no_ranges;
   } else if (out.unnamed_share > part(std::max(around_ns, outside_ns), all_ns)) {

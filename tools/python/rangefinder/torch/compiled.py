@@ -75,7 +75,12 @@ class _PathMoves:
             self.disable(error)
 
 
-class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
+_Moves = _PathMoves
+if EXTENSION is not None:
+    _Moves = EXTENSION.Compiled  # type: ignore[misc]
+
+
+class CompiledRanges(_Moves):
     """Any thread, on the state of the calling thread: the path that is open, None outside of compiled graphs."""
 
     def __init__(self, torch, push, pop, modules, steps, sources, is_compiling, disable):
@@ -159,9 +164,9 @@ class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
             if named is None:
                 named = inductor.naming_of(getattr(graph, "source_code", ""))
                 graph._rangefinder_named = named
-            if named is inductor.Naming.none:
+            if named == inductor.NO_LINES:
                 self.move(("(compiled: cpp_wrapper)" if self._config("cpp_wrapper") else "(compiled)",))
-            elif named is inductor.Naming.modules and thread.function is not None:
+            elif named == inductor.MODULES and thread.function is not None:
                 thread.function.names_modules = True
         except Exception as error:
             self.disable(error)
@@ -195,7 +200,7 @@ class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
 
     def _in_one_range(self, original, name):
         def run(*args, **kwargs):
-            if not self.active:
+            if not self.active or self._is_compiling():
                 return original(*args, **kwargs)
             self._push(name)
             try:
@@ -223,8 +228,8 @@ class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
     def _prepare(self):
         """Before the first compilation: Inductor's classes exist. Returns why its kernels get no names."""
         if self._unnamed is None:
-            if inductor.install(self._torch.__name__, self._replace, self, self._names, self._local,
-                                 self._sources):
+            paths = inductor.Paths(self._names, self._sources)
+            if inductor.install(self._torch.__name__, self._replace, self, paths, self._local):
                 self._unnamed = ""
             else:
                 self._unnamed = f"PyTorch {self._torch.__version__}"
@@ -240,7 +245,7 @@ class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
                 module.unpatched_nn_module_call = self._module_call
                 original = self._module_call.__wrapped__
                 self._undo.append(lambda module=module: setattr(module, "unpatched_nn_module_call", original))
-        skip = self._dynamo("eval_frame").skip_code  # leaves what the code calls to TorchDynamo
+        skip = getattr(self._dynamo("eval_frame"), "skip_code", lambda code: None)  # what it calls is not skipped
         package = __name__.rpartition(".")[0]
         for name, module in list(sys.modules.items()):
             if module is not None and name.startswith(package):
@@ -259,8 +264,11 @@ class CompiledRanges(_PathMoves if EXTENSION is None else EXTENSION.Compiled):
                 if isinstance(each, module):
                     self._note(each, why)
             return compiled
-        if why or not isinstance(compiled, types.FunctionType):
-            return compiled
+        if not isinstance(compiled, types.FunctionType):
+            return compiled  # a class
+        if why:
+            name = f"(compiled {getattr(model, '__name__', 'function')}: {why})"
+            return functools.wraps(compiled)(self._in_one_range(compiled, name))
         return self._with_steps(compiled)
 
     def _note(self, module, why):

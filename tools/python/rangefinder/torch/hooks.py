@@ -7,7 +7,7 @@
     ├─ every backward pass          backward/model/encoder/…   autograd.py
     ├─ optimizer steps              optimizer/SGD
     ├─ data loading                 dataloader
-    ├─ host-to-device copies        H2D
+    ├─ host-to-device copies        H2D                        copies.py
     └─ code of torch.compile        model/layers/0/mlp         compiled.py, with names from inductor.py
 
 While torch.profiler runs, it has CUPTI (profiler.py). With RANGEFINDER_TORCH_MODULES=memory PyTorch's
@@ -28,6 +28,7 @@ import warnings
 from .. import _ranges
 from . import autograd
 from . import compiled
+from . import copies
 from . import generation
 from . import memory
 from . import modules
@@ -149,7 +150,7 @@ class Hooks:
         self._hook_optimizers()
         self._patch_backward()
         self._patch_dataloader()
-        self._patch_copies()
+        copies.Uploads(self).install(self._replace)
         self._patch_nvtx()
         self.compiled.install(self._replace, self._undo, self.torch.nn.Module.__call__)
         self.generation.install(self._replace, self._undo)
@@ -191,7 +192,7 @@ class Hooks:
         self._close_optimizer(optimizer)  # if its last step raised, its range is still open
         thread = self.local.thread
         thread.trains = True
-        self._begin_work(self.steps.begin_optimizer, optimizer)
+        self.begin_work(self.steps.begin_optimizer, optimizer)
         thread.optimizers.append(optimizer)
         self._open_optimizer(optimizer)
         return self._with_own_closure(args, kwargs)
@@ -238,7 +239,7 @@ class Hooks:
             self.pop()
             self.pop()
 
-    def _begin_work(self, begin, *what):
+    def begin_work(self, begin, *what):
         """Begins a step if one is due, and no range of ours is open."""
         thread = self.local.thread
         if len(thread.stack) == 1 and not thread.optimizers and not thread.tasks:
@@ -301,7 +302,7 @@ class Hooks:
         opened = len(thread.tasks)
         try:
             thread.trains = thread.trains or not thread.tasks
-            self._begin_work(self.steps.begin_backward)
+            self.begin_work(self.steps.begin_backward)
             # Nodes that no module created, as those of a loss function: `backward` alone.
             self.backward.mark(thread, self.modules.root, (outputs,))
             self.backward.begin_pass(thread)
@@ -320,7 +321,7 @@ class Hooks:
                 step = self.local.thread.step
                 begin(iterator)
                 try:
-                    with self._range("dataloader"):
+                    with self.range("dataloader"):
                         return original(iterator)
                 except StopIteration:
                     no_batch(step)
@@ -334,7 +335,7 @@ class Hooks:
             is_last = iterator._num_yielded >= len(iterator)
         except (AttributeError, TypeError):
             is_last = False  # the data set has no length
-        self._begin_work(self.steps.end if is_last else self.steps.begin)
+        self.begin_work(self.steps.end if is_last else self.steps.begin)
 
     def _patch_nvtx(self):
         """Notes which ranges the program opens by itself."""
@@ -372,57 +373,7 @@ class Hooks:
         if self.memory is not None:
             self.memory.closed()
 
-    def _patch_copies(self):
-        def make(is_on_host, is_cuda_call):
-            is_tensor = is_on_host is _tensor_on_host
-            begin = self.guarded(lambda: self._begin_work(self.steps.begin))
-
-            def of(original):
-                def copy(self_, *args, **kwargs):
-                    if not self.active or self.is_compiling() or not self._is_upload(
-                            self_, is_on_host, is_cuda_call, args, kwargs):
-                        return original(self_, *args, **kwargs)
-                    thread = self.local.thread
-                    if is_tensor:  # a module is moved before the first step
-                        begin()
-                    thread.in_h2d = True
-                    try:
-                        with self._range("H2D"):
-                            return original(self_, *args, **kwargs)
-                    finally:
-                        thread.in_h2d = False
-                return copy
-            return of
-
-        torch = self.torch
-        self._replace(torch.Tensor, "to", make(_tensor_on_host, False))
-        self._replace(torch.Tensor, "cuda", make(_tensor_on_host, True))
-        self._replace(torch.nn.Module, "to", make(_module_on_host, False))
-        self._replace(torch.nn.Module, "cuda", make(_module_on_host, True))
-
-    def _is_upload(self, source, is_on_host, is_cuda_call, args, kwargs):
-        try:
-            if self.local.thread.in_h2d:
-                return False  # a tensor of the module that is being moved
-            return (is_cuda_call or self._names_cuda(args, kwargs)) and is_on_host(source)
-        except Exception as error:
-            self.disable(error)
-            return False
-
-    def _names_cuda(self, args, kwargs):
-        """True if the arguments of to() name a GPU: as a device in any spelling, or as a tensor on one."""
-        target = kwargs.get("device", kwargs.get("other", args[0] if args else None))
-        if isinstance(target, str):
-            return target.startswith("cuda")
-        if isinstance(target, bool) or target is None:
-            return False
-        if isinstance(target, int):
-            return True  # an index is a GPU
-        if isinstance(target, self.torch.device):
-            return target.type == "cuda"
-        return isinstance(target, self.torch.Tensor) and target.is_cuda
-
-    def _range(self, name):
+    def range(self, name):
         return _Range(self, name)
 
 
@@ -442,15 +393,3 @@ class _Range:
     def __exit__(self, *exception):
         if self._open:
             self._hooks.pop()
-
-
-def _tensor_on_host(tensor):
-    return tensor.device.type == "cpu"
-
-
-def _module_on_host(module):
-    for tensor in module.parameters():
-        return tensor.device.type == "cpu"
-    for tensor in module.buffers():
-        return tensor.device.type == "cpu"
-    return False

@@ -14,13 +14,13 @@ Paths are relative to the module in whose call the code is compiled: layers that
 paths of their own. They are written into the generated code. So they lie in Inductor's caches, whose keys get the
 paths too: code that was compiled without us is compiled again, once.
 """
-import enum
 import hashlib
 import importlib
 import re
 
 VERSION = "1"  # of the generated lines
 IMPORT = "from rangefinder.torch.compiled import move as _rangefinder_move, source as _rangefinder_source"
+NO_LINES, NO_MODULES, MODULES = 0, 1, 2
 _MAX_MODULES = 3  # in the name of a fused kernel
 
 # Operations that do not name a fused kernel, unless it has no others: views, constants, and the additions of residual
@@ -33,28 +33,21 @@ _MINOR = frozenset((
 _STEP = re.compile(r"\.?([A-Za-z0-9_]+)|\['([^']*)'\]|\[\"([^\"]*)\"\]|\[(\d+)\]")
 
 
-class Naming(enum.Enum):
-    """What the lines in generated code name."""
-
-    none = 0     # there are no such lines
-    nothing = 1  # no kernel is of a module
-    modules = 2
-
-
 def naming_of(source):
+    """What the lines in generated code name."""
     if IMPORT not in source:
-        return Naming.none
-    return Naming.modules if re.search(r"_rangefinder_move\(\(['\"]", source) else Naming.nothing
+        return NO_LINES
+    return MODULES if re.search(r"_rangefinder_move\(\(['\"]", source) else NO_MODULES
 
 
-def install(torch, replace, ranges, names, local, sources):
+def install(torch, replace, ranges, paths, local):
     """Adds lines to the code that Inductor generates from now on. torch: name of the package. False: it has other entry
     points."""
     def find(module, name):
         return getattr(_import(f"{torch}._inductor.{module}"), name, _Missing)
 
     virtualized = _import(f"{torch}._inductor.virtualized")
-    writer = Writer(getattr(virtualized, "V", None), Paths(names, sources), local, ranges)
+    writer = Writer(getattr(virtualized, "V", None), paths, local, ranges)
     places = [
         (find("codegen.wrapper", "PythonWrapperCodegen"), "write_header", writer.make_header),
         (find("scheduler", "Scheduler"), "codegen_extern_call", writer.make_extern_call),
@@ -167,7 +160,7 @@ class Writer:
             return
         written.add(path)
         for node in nodes:
-            if self._paths.of(node, base) != path[:len(path)]:
+            if self._paths.of(node, base) != path:
                 continue
             for module, lines in self._paths.sources(node, base).items():
                 if module and any(lines) and (module == path or module not in written):
@@ -240,8 +233,8 @@ class Paths:
     def sources(self, node, base):
         """{path: (line of its class, line of its call)} of the modules that were being called."""
         entries = _entries(node)
-        trace = getattr(node, "meta", {}).get("stack_trace") or ""
-        return {self._path(entries[:end], base): self._sources.of_traced(entries[end - 1][1][1], trace)
+        frames = self._sources.frames(getattr(node, "meta", {}).get("stack_trace") or "")
+        return {self._path(entries[:end], base): self._sources.of_traced(entries[end - 1][1][1], frames)
                 for end in range(1, len(entries) + 1)}
 
     def _path(self, entries, base):

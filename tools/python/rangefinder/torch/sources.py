@@ -24,6 +24,7 @@ class Sources:
 
     def __init__(self, torch, mark):
         self._mark = mark  # (domain, text)
+        self._last_lines = {}  # code of a forward() -> its last line
         here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         at = getattr(torch, "__file__", None)
         # Frames of generated code call modules too: those of torch.fx.
@@ -40,14 +41,18 @@ class Sources:
         if (of_class or of_call) and not any("\n" in line for line in lines):
             self._mark(DOMAIN, "\n".join(lines).encode("utf-8", "replace").decode("utf-8"))  # a file's name may be no text
 
-    def of_traced(self, kind, trace):
-        """The two lines of a module of class `kind` that TorchDynamo called. trace: a node's stack trace, the outermost
-        frame first, with frames of what the module calls."""
+    def frames(self, trace):
+        """(file, line) of a stack trace of TorchDynamo, the outermost first, of the program's own functions."""
+        return [(file, int(line)) for file, line, name in _FRAME.findall(trace)
+                if name != "__call__" and not file.startswith(self._foreign)]
+
+    def of_traced(self, kind, frames):
+        """The two lines of a module of class `kind` that TorchDynamo called. frames: with those of what it calls."""
         code = self._code_of_class(kind)
-        frames = [(file, int(line)) for file, line, name in _FRAME.findall(trace)
-                  if name != "__call__" and not file.startswith(self._foreign)]
         if code is not None:
-            last = max((line for _, line in dis.findlinestarts(code)), default=0)
+            last = self._last_lines.get(code)
+            if last is None:
+                last = self._last_lines[code] = max((line for _, line in dis.findlinestarts(code) if line), default=0)
             own = [i for i, (file, line) in enumerate(frames)
                    if file == code.co_filename and code.co_firstlineno <= line <= last]
             frames = frames[:own[-1]] if own else frames
