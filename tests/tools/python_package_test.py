@@ -266,6 +266,12 @@ class Package(unittest.TestCase):
         page = (ROOT / "docs/python-api.md").read_text(encoding="utf-8")
         self.assertEqual(page, python_api.page(rangefinder), "run: python3 tools/python/python_api.py > docs/python-api.md")
 
+    def test_the_command_of_a_package_without_the_program_says_what_to_install(self):
+        code = ("import rangefinder; rangefinder.tree = lambda: '/nowhere'; "
+                "from rangefinder import _command; _command.main()")
+        self.assertIn("Install the wheel", python(code).stderr)
+        self.assertNotIn("Traceback", python(code).stderr)
+
     def test_importing_adds_at_most_20_ms_of_cpu_time(self):
         code = "import time; t = time.process_time(); import rangefinder; print((time.process_time() - t) * 1000)"
         with tempfile.TemporaryDirectory() as cache:  # compiled, as an installed package is

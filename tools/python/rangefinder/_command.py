@@ -29,4 +29,7 @@ def main() -> NoReturn:
     if folder is not None:
         os.environ.setdefault("RANGEFINDER_CUPTI_FOLDER", folder)
     program = os.path.join(rangefinder.tree(), "bin", "rangefinder")
+    if not os.path.exists(program):
+        sys.exit(f"rangefinder: this package came without the program {program}.\n"
+                 "  Install the wheel, the tarball or the Debian package, or name the program of a build by its path.")
     os.execv(program, [program, *sys.argv[1:]])
