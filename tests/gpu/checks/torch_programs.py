@@ -90,6 +90,16 @@ def check_iterations(runner, table, name, steps):
     table.equal(f"{name}: iterations of the report", steps, len(report["traces"][0]["iterations"]))
 
 
+def loops(runner, table):
+    """Loops of frameworks: their steps are found, each once."""
+    for loop in ("generate", "trainer", "lightning", "accumulate"):
+        name = f"loop_{loop}"
+        result, trace = runner.traced(name, [*runner.program("loops.py"), loop], ["--torch-modules"], timeout_s=300)
+        for path, calls in result["range"].items():
+            table.equal(f"{name}: calls of {path}", calls, (trace.module(path) or {}).get("calls"))
+        check_iterations(runner, table, name, max(result["range"].values()))
+
+
 def after_backward(path):
     """Names below the first `backward` of a path. None: it has none."""
     return path[path.index("backward") + 1:] if "backward" in path else None

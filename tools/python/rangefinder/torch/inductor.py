@@ -150,7 +150,6 @@ class Writer:
         except Exception as error:
             self._ranges.disable(error)
 
-
     def _write_sources(self, wrapper, path, nodes, base):
         """Once for each module, at the start of the wrapper."""
         while getattr(wrapper, "parent_wrapper", None) is not None:
