@@ -6,7 +6,7 @@ import warnings
 
 import fake_torch as torch
 from fake_torch.cases import FakeTest, Layer, make_model
-from rangefinder.torch import autograd
+from rangefinder.torch import autograd, modules
 
 
 class Backward(FakeTest):
@@ -123,7 +123,7 @@ class Backward(FakeTest):
         backward = self.hooks.backward
         stale = autograd._Task(77)
         self.hooks.local.thread.tasks.append(stale)
-        backward._move(stale, ("backward", "old"))
+        modules.move(stale, "path", ("backward", "old"), backward._push, backward._pop)
         original = autograd._called_from_python
         autograd._called_from_python = lambda: False  # as on a thread of the engine
         try:

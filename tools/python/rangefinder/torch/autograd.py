@@ -17,7 +17,7 @@ backward hooks, which break in-place operations.
 """
 import sys
 
-from .modules import EXTENSION
+from .modules import EXTENSION, move
 
 _MAX_DEPTH = 4       # of nested containers in a module's output
 _MAX_VALUES = 1_000  # in one of them
@@ -110,7 +110,7 @@ class BackwardRanges(_Members):
     # Backward pass: open and close ranges.
 
     def _prehook(self, path):
-        local, task_id, begin, move = self._local, self._task_id, self._begin, self._move
+        local, task_id, begin, push, pop = self._local, self._task_id, self._begin, self._push, self._pop
 
         def enter(_gradients):
             if not self.active:
@@ -119,7 +119,7 @@ class BackwardRanges(_Members):
                 tasks, current = local.thread.tasks, task_id()
                 task = tasks[-1] if tasks and tasks[-1].id == current else begin(tasks, current)
                 if task.path is not path:
-                    move(task, path)
+                    move(task, "path", path, push, pop)
             except Exception as error:
                 self._disable(error)
 
@@ -146,18 +146,6 @@ class BackwardRanges(_Members):
         tasks = self._local.thread.tasks
         while any(task.id == task_id for task in tasks):
             self._close(tasks)
-
-    def _move(self, task, path):
-        """Closes the levels that differ, opens those of `path`."""
-        old, common = task.path, 0
-        while common < len(old) and common < len(path) and old[common] == path[common]:
-            common += 1
-        for _ in range(len(old) - common):
-            self._pop()
-        task.path = path[:common]
-        for component in path[common:]:
-            self._push(component)
-        task.path = path
 
     def _close(self, tasks):
         for _ in tasks.pop().path:

@@ -20,7 +20,7 @@ import types
 import weakref
 
 from . import inductor
-from .modules import EXTENSION
+from . import modules
 
 AUTOTUNING = "(autotuning)"
 
@@ -60,35 +60,25 @@ class _PathMoves:
         if thread.compiled is None or not self.active:
             return
         try:
-            common = 0
-            for have, want in zip(thread.compiled, path):
-                if have != want:
-                    break
-                common += 1
-            for _ in thread.compiled[common:]:
-                self._pop()
-            thread.compiled = path[:common]
-            for name in path[common:]:
-                self._push(name)
-                thread.compiled += (name,)
+            modules.move(thread, "compiled", path, self._push, self._pop)
         except Exception as error:
             self.disable(error)
 
 
 _Moves = _PathMoves
-if EXTENSION is not None:
-    _Moves = EXTENSION.Compiled  # type: ignore[misc]
+if modules.EXTENSION is not None:
+    _Moves = modules.EXTENSION.Compiled  # type: ignore[misc]
 
 
 class CompiledRanges(_Moves):
     """Any thread, on the state of the calling thread: the path that is open, None outside of compiled graphs."""
 
-    def __init__(self, torch, push, pop, modules, steps, sources, is_compiling, disable):
+    def __init__(self, torch, push, pop, ranges, steps, sources, is_compiling, disable):
         self._torch = torch
         self._push, self._pop = push, pop
-        self._native = EXTENSION is not None and push is EXTENSION.rangePushA
-        self._local = modules.local
-        self._names = modules.names
+        self._native = modules.EXTENSION is not None and push is modules.EXTENSION.rangePushA
+        self._local = ranges.local
+        self._names = ranges.names
         self._steps = steps
         self._sources = sources
         self.sources = {}  # path -> lines, until its first range: of code that was loaded and did not run yet

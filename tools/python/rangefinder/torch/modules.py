@@ -298,6 +298,19 @@ class ModuleRanges:
                 self._pop()
 
 
+def move(holder, attribute, path, push, pop):
+    """Closes the ranges in which two paths differ, and opens those of `path`. The attribute is the path that is open."""
+    opened, common = getattr(holder, attribute), 0
+    while common < len(opened) and common < len(path) and opened[common] == path[common]:
+        common += 1
+    for _ in opened[common:]:
+        pop()
+    setattr(holder, attribute, path[:common])  # what an error below leaves open
+    for name in path[common:]:
+        push(name)
+    setattr(holder, attribute, path)
+
+
 def class_name(module):
     inner = getattr(module, "_orig_mod", module)
     return getattr(inner, "original_name", None) or type(inner).__name__
