@@ -32,7 +32,7 @@ def move(path):
     ranges = _ranges
     if ranges is None:
         return
-    if ranges.sources:
+    if ranges.unmarked:
         ranges.mark_sources(path)
     ranges.move(path)
 
@@ -40,7 +40,7 @@ def move(path):
 def source(path, of_class, of_call):
     """Called when generated code is loaded: the lines of the module at `path`."""
     if _ranges is not None:
-        _ranges.sources[path] = of_class, of_call
+        _ranges.unmarked[path] = of_class, of_call
 
 
 class _Function:
@@ -81,7 +81,7 @@ class CompiledRanges(_Moves):
         self._names = ranges.names
         self._steps = steps
         self._sources = sources
-        self.sources = {}  # path -> lines, until its first range: of code that was loaded and did not run yet
+        self.unmarked = {}  # path -> lines, until its first range: of code that was loaded and did not run yet
         self._is_compiling = is_compiling
         self.disable = disable  # takes an error of ours. The program continues
         self._replace = None
@@ -120,7 +120,7 @@ class CompiledRanges(_Moves):
         """Marks the lines of the modules in `path`, each while it is the innermost range."""
         try:
             for end in range(1, len(path) + 1):
-                lines = self.sources.pop(path[:end], None)
+                lines = self.unmarked.pop(path[:end], None)
                 if lines is not None:
                     self.move(path[:end])
                     self._sources.mark(*lines, path[:end])
@@ -145,7 +145,7 @@ class CompiledRanges(_Moves):
             finally:
                 self._close(thread)
                 thread.compiled = outer
-                self.sources.clear()
+                self.unmarked.clear()
         return call
 
     def _begin_graph(self, thread, graph):
