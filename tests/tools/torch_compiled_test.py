@@ -266,6 +266,12 @@ class Dynamo(CompiledTest):
         self.hooks.uninstall()
         self.assertIs(original, utils.unpatched_nn_module_call)
 
+    def test_no_hook_asks_a_module_for_what_it_does_not_have(self):
+        torch.nn.Module.missing.clear()
+        for model in (make_model(), torch.compile(make_model()), torch.compile(make_layer(), backend="eager")):
+            model(torch.Tensor())
+        self.assertEqual([], torch.nn.Module.missing)
+
     def test_nothing_is_replaced_without_the_hooks(self):
         self.hooks.uninstall()
         self.assertIs(fake.compile, torch.compile)

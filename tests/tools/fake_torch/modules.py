@@ -3,6 +3,8 @@
 from . import Tensor
 
 class Module:
+    missing: "list[str]" = []  # names that __getattr__ did not find: TorchDynamo compiles it
+    _compiled_call_impl = None
     __hash__ = None  # users may define __eq__ without __hash__
 
     def __eq__(self, other):
@@ -16,6 +18,7 @@ class Module:
         try:
             return self.__dict__["_modules"][name]
         except KeyError:
+            Module.missing.append(name)
             raise AttributeError(name) from None
 
     def named_modules(self, memo=None, prefix=""):

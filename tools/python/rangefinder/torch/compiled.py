@@ -247,8 +247,8 @@ class CompiledRanges(_Moves):
 
     def _compiled(self, model, compiled, why):
         """What torch.compile(model) returns, compiled without us."""
-        bound = getattr(model, "__self__", None)
         module = self._torch.nn.Module
+        bound = None if isinstance(model, module) else getattr(model, "__self__", None)
         if isinstance(model, module) or (isinstance(bound, module) and model.__name__ == "_call_impl"):
             for each in (bound, compiled):  # Module.compile() compiles _call_impl
                 if isinstance(each, module):

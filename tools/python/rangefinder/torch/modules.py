@@ -268,7 +268,7 @@ class ModuleRanges:
         if parent is self.root:
             if len(name) > 1:
                 return name[1:]
-            return () if getattr(getattr(module, "_orig_mod", module), "_modules", None) else (class_name(module),)
+            return () if getattr(inner_module(module), "_modules", None) else (class_name(module),)
         depth = len(parent.name)
         if len(name) > depth and name[:depth] == parent.name:
             return name[depth:]
@@ -311,6 +311,15 @@ def move(holder, attribute, path, push, pop):
     setattr(holder, attribute, path)
 
 
+# Module.__getattr__ is called for what a module does not have. TorchDynamo would compile it: nothing here may call it.
+
+def inner_module(module):
+    """The one in torch.compile's wrapper; without a wrapper the module itself."""
+    children = vars(module).get("_modules") or ()
+    return children["_orig_mod"] if "_orig_mod" in children else module
+
+
 def class_name(module):
-    inner = getattr(module, "_orig_mod", module)
-    return getattr(inner, "original_name", None) or type(inner).__name__
+    inner = inner_module(module)
+    kind = type(inner)
+    return inner.original_name if hasattr(kind, "original_name") else kind.__name__

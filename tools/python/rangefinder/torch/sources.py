@@ -14,6 +14,8 @@ import os
 import re
 import sys
 
+from . import modules
+
 DOMAIN = "rangefinder.source"
 _MAX_WRAPPERS = 100  # around a forward()
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
@@ -33,7 +35,7 @@ class Sources:
     def note(self, call, module):
         """`module` is called as `call` for the first time; its ranges are open."""
         if call.names:
-            code = self._code_of_class(type(getattr(module, "_orig_mod", module)))
+            code = self._code_of_class(type(modules.inner_module(module)))
             self.mark(_line_of_code(code), self._line_of_call(sys._getframe(1)), call.path)
 
     def mark(self, of_class, of_call, path):

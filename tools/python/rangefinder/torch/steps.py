@@ -67,7 +67,7 @@ class Steps:
             return  # in a backward pass that computes its input again, or in an optimizer's closure
         if self._trains:
             self.begin(thread)
-        elif not thread.step and getattr(module, "_modules", None) and not getattr(module, "_is_replica", False):
+        elif not thread.step and getattr(module, "_modules", None) and not vars(module).get("_is_replica"):
             self._open(thread)
             thread.step_is_forward = thread.step != 0
 
