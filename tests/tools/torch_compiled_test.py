@@ -4,6 +4,7 @@ import gzip
 import importlib
 import json
 import os
+import sys
 import unittest
 
 import fake_torch as torch
@@ -262,7 +263,7 @@ class Dynamo(CompiledTest):
         thread = self.hooks.local.thread
         for own in (torch.nn.Module.__call__, function, type(thread).__init__, self.hooks.steps.begin_forward):
             self.assertIn(own.__code__, fake.skipped)
-        self.assertFalse([code for code in fake.skipped if os.path.join("rangefinder", "torch") not in code.co_filename])
+        self.assertFalse([code for code in fake.skipped if f"{os.sep}rangefinder{os.sep}" not in code.co_filename])
         self.hooks.uninstall()
         self.assertIs(original, utils.unpatched_nn_module_call)
 
@@ -271,6 +272,22 @@ class Dynamo(CompiledTest):
         for model in (make_model(), torch.compile(make_model()), torch.compile(make_layer(), backend="eager")):
             model(torch.Tensor())
         self.assertEqual([], torch.nn.Module.missing)
+
+    def test_the_first_call_of_a_module_runs_no_python_of_others(self):
+        ours, others = os.path.dirname(os.path.dirname(hooks.install.__code__.co_filename)), []
+
+        def note(frame, event, _):
+            caller = frame.f_back.f_code.co_filename if frame.f_back else ""
+            if event == "call" and caller.startswith(ours) and not frame.f_code.co_filename.startswith((ours, HERE)):
+                others.append(frame.f_code)
+
+        model = make_model()
+        sys.setprofile(note)
+        try:
+            model(torch.Tensor())
+        finally:
+            sys.setprofile(None)
+        self.assertEqual([], others)
 
     def test_nothing_is_replaced_without_the_hooks(self):
         self.hooks.uninstall()

@@ -15,6 +15,7 @@ PyTorch's own.
 """
 import functools
 import importlib
+import os
 import sys
 import types
 import weakref
@@ -236,11 +237,13 @@ class CompiledRanges(_Moves):
                 original = self._module_call.__wrapped__
                 self._undo.append(lambda module=module: setattr(module, "unpatched_nn_module_call", original))
         skip = getattr(self._dynamo("eval_frame"), "skip_code", lambda code: None)  # what it calls is not skipped
-        package = __name__.rpartition(".")[0]
+        package = __name__.partition(".")[0]
+        folder = os.path.dirname(os.path.dirname(_codes.__code__.co_filename))  # not what contextlib makes of ours
         for name, module in list(sys.modules.items()):
             if module is not None and name.startswith(package):
                 for code in _codes(vars(module).values(), module.__name__):
-                    skip(code)
+                    if code.co_filename.startswith(folder):
+                        skip(code)
 
     def _dynamo(self, name):
         return importlib.import_module(f"{self._torch.__name__}._dynamo.{name}")

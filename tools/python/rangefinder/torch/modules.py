@@ -73,7 +73,8 @@ class Names:
 
     def called_by(self, module, parent):
         """`parent` forgets the module's Call when the module dies, since its id may be reused."""
-        self._entries[id(module)][2].add(parent)
+        callers = self._entries[id(module)][2]
+        callers.add(weakref.ref(parent, callers.discard))
 
     def name_root(self, module):
         """Names `module` as a root, and all modules below it that have no name from another root. Returns True if
@@ -100,12 +101,13 @@ class Names:
 
     def _set(self, module, name):
         key = id(module)
-        callers = weakref.WeakSet()
+        callers = set()  # weak references. A WeakSet is Python code, which TorchDynamo would compile
 
         def forget(_):
             self._entries.pop(key, None)
-            for call in callers:
-                call.calls.pop(key, None)
+            for call in [caller() for caller in callers]:
+                if call is not None:
+                    call.calls.pop(key, None)
 
         self._entries[key] = (weakref.ref(module, forget), name, callers)
 
