@@ -26,8 +26,8 @@ def line_of_kind(file, kind):
 
 
 def without_build(command):
-    """The programs of build/bin by their name."""
-    return [re.sub(r".*\bbin/", "", command[0]), *command[1:]]
+    """The programs of build/bin by their name, paths without `./`."""
+    return [re.sub(r".*\bbin/", "", command[0]), *(re.sub(r"^(\./)+", "", word) for word in command[1:])]
 
 
 def recorded(folder):

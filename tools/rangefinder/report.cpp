@@ -16,6 +16,7 @@
 #include "tools/analysis/model/no_match.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace.h"
+#include "tools/analysis/queries/hints.h"
 #include "tools/analysis/queries/iteration_log.h"
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/queries/section.h"
@@ -84,8 +85,8 @@ struct Loaded {
     const TraceTotals other = load_totals(rows, all);
     const RowValues sampled = load_row_values(other, rows, all);
     if (sampled.sampled() == nullptr) {
-      throw WrongUse("--split-by " + place +
-                     ": that trace has no hardware samples; record it with --counters sampled");
+      throw WrongUse("--split-by " + place + ": that trace has no hardware samples" +
+                     (RecordedCounters(other).sampled() ? "" : "; record it with --counters sampled"));
     }
     if (!reading.values->split_by(reading.trace, other, *sampled.sampled())) {
       throw WrongUse("--split-by " + place + ": no path of a measured graph has samples there");

@@ -2,6 +2,7 @@
 """Main function of the check scripts: runs the requested checks, prints a line PASS or FAIL for each row."""
 import argparse
 import contextlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -55,15 +56,19 @@ def has_torch():
     return done.returncode == 0
 
 
-def selected(names, of_torch, skip_torch):
+def selected(names, of_torch, of_jax, skip_torch):
     if not skip_torch and of_torch.intersection(names) and not has_torch():
         print("skipped: PyTorch checks (no torch, torchvision and transformers with a GPU in this python3)")
         skip_torch = True
-    return [name for name in names if not (skip_torch and name in of_torch)]
+    left_out = of_torch if skip_torch else set()
+    if of_jax.intersection(names) and importlib.util.find_spec("jax") is None:
+        print("skipped: JAX checks (no jax in this python3)")
+        left_out = left_out | of_jax
+    return [name for name in names if name not in left_out]
 
 
-def main(about, checks, gpus=1, of_torch=frozenset()):
-    """Exit code: 0 all passed, 1 a check failed, 77 too few GPUs. `of_torch`: skipped without PyTorch."""
+def main(about, checks, gpus=1, of_torch=frozenset(), of_jax=frozenset()):
+    """Exit code: 0 all passed, 1 a check failed, 77 too few GPUs. `of_torch`, `of_jax`: skipped without these."""
     parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--only", action="append", choices=list(checks), help="this check (may be repeated)")
     parser.add_argument("--skip-torch", action="store_true")
@@ -75,7 +80,7 @@ def main(about, checks, gpus=1, of_torch=frozenset()):
         return SKIPPED
     with kept_or_temporary(options.out) as out:
         runner = Runner(Table(), out, options.build)
-        for name in selected(options.only or checks, of_torch, options.skip_torch):
+        for name in selected(options.only or checks, of_torch, of_jax, options.skip_torch):
             _run(name, checks[name], runner)
         return summary(len(runner.table.rows), len(runner.table.failures))
 

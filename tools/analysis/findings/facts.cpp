@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "tools/analysis/model/range_names.h"
+
 namespace rangefinder {
 namespace {
 
@@ -23,6 +25,9 @@ void FindingFacts::add(const SelectedRows& rows) {
   rows.ranges(kRanges, [this](const RangeRecord& range, bool begins) {
     coverage.add_range(range.thread);
     if (begins) iteration_log.add_range(range);
+    const bool timed = begins && range.path != 0 && range.name == 0 && range.end_ns != kNoTime;
+    if (timed && names_->own_name(range.path) == kCompilation)
+      compilation.push_back({range.start_ns, range.end_ns});
   });
   rows.work(kColumns, [this](const auto& record, bool begins) { add_row(record, begins); });
   launched_.release_until(rows.later_work_ns(), [this](const WorkEvent& event) { add_work(event); });

@@ -69,6 +69,7 @@ class FindingFacts {
   ShortNodes short_nodes;
   ConcurrentKernels concurrent;
   CoverageFacts coverage;
+  std::vector<Holds::Span> compilation;  ///< times of a framework's compiler on the host, on any thread
   bool any_sync = false, any_alloc = false, any_event = false;
 
  private:

@@ -7,6 +7,7 @@
 
 #include "profiler/base/iteration_names.h"
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/range_names.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/queries/occupancy.h"
 
@@ -28,6 +29,11 @@ std::size_t parameters_length(std::string_view name) {
 }  // namespace
 
 void FindingContext::set_scope() {
+  for (const auto& [path, record] : input.trace.paths) {
+    for (std::uint32_t at = path; at != 0; at = input.trace.parent_of(at)) {
+      if (is_set_up(input.trace.own_name(at))) set_up.insert(path);
+    }
+  }
   rows = input.trace.rows();
   std::erase_if(rows, [this](const PathTotals& row) { return row.path == 0 || !analyses(row.path); });
   places = kernels.places();

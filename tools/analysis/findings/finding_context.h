@@ -72,11 +72,12 @@ struct FindingContext {
   std::optional<std::uint64_t> launch_cost_ns = {};
 
   // set_scope() fills these from the above.
-  std::vector<PathTotals> rows = {};      ///< of the analysed paths, without path 0
-  std::vector<KernelUse> uses = {};       ///< of the analysed work; longest total first
-  std::vector<KernelUse> name_uses = {};  ///< the same by kernel name, as metrics are
-  std::vector<KernelPlace> places = {};   ///< the same by path
-  std::uint64_t gpu_ns = 0;               ///< their time, of all iterations; at least 1
+  std::unordered_set<std::uint32_t> set_up = {};  ///< paths of compilers and autotuners: never analysed
+  std::vector<PathTotals> rows = {};              ///< of the analysed paths, without path 0
+  std::vector<KernelUse> uses = {};               ///< of the analysed work; longest total first
+  std::vector<KernelUse> name_uses = {};          ///< the same by kernel name, as metrics are
+  std::vector<KernelPlace> places = {};           ///< the same by path
+  std::uint64_t gpu_ns = 0;                       ///< their time, of all iterations; at least 1
   /// Kernels often ran beside others: a kernel alone says little about how full the GPU was, or how fast.
   bool concurrent = false;
   double busy_part = 1;  ///< the time in which kernels ran, over the sum of theirs; at most 1
@@ -88,10 +89,12 @@ struct FindingContext {
   void add_cost(Finding& finding, std::uint64_t launches) const;
 
   /// Work at this path is analysed.
-  [[nodiscard]] bool analyses(std::uint32_t path) const { return (paths.count(path) != 0) != outside; }
+  [[nodiscard]] bool analyses(std::uint32_t path) const {
+    return (paths.count(path) != 0) != outside && set_up.count(path) == 0;
+  }
   /// Host work, a copy or a gap at this path and time is analysed.
   [[nodiscard]] bool analyses(std::uint32_t path, TimeNs time) const {
-    return loop.found() ? loop.contains(time) != outside : analyses(path);
+    return loop.found() ? loop.contains(time) != outside && set_up.count(path) == 0 : analyses(path);
   }
   /// The part of a sum over all iterations that falls on the analysed ones.
   [[nodiscard]] std::uint64_t of_analysed(std::uint64_t sum) const noexcept {

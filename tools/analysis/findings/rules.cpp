@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "tools/analysis/findings/finding_context.h"
+#include "tools/analysis/queries/hints.h"
 
 namespace rangefinder {
 namespace {
@@ -35,16 +36,16 @@ bool any_row(const FindingContext& context, bool (*has)(const FindingContext&, c
 }
 
 /// What the trace needs for `need`; "" if it has that.
-std::string_view lacking(const FindingContext& context, Need need) {
+std::string lacking(const FindingContext& context, Need need) {
   const auto has_bytes = [](const FindingContext& in, const PathTotals& row) {
     return in.input.values.bytes(row).source != RowBytes::Source::none;
   };
   const auto declares = [](const FindingContext&, const PathTotals& row) { return row.declared_bytes != 0; };
-  const auto metric = [&context](std::string_view name, std::string_view option) {
-    return context.kernels.any_measured(name) ? std::string_view() : option;
+  const RecordedCounters recorded(context.input.trace);
+  const auto metric = [&](std::string_view name, std::string_view set) {
+    return context.kernels.any_measured(name) ? "" : metrics_option(recorded, set);
   };
   const GpuRecord* const gpu = context.gpu();
-  constexpr std::string_view kMemory = "--counters exact --metrics memory";
   switch (need) {
     case Need::none:
       return "";
@@ -57,23 +58,22 @@ std::string_view lacking(const FindingContext& context, Need need) {
       const std::vector<PathTotals> all = context.input.trace.totals.paths();
       const bool any =
           std::any_of(all.begin(), all.end(), [&](const auto& row) { return has_bytes(context, row); });
-      return any ? "ranges in the program: all bytes are of work outside of them"
-                 : "--counters sampled or exact";
+      return any ? "ranges in the program: all bytes are of work outside of them" : bytes_option(recorded);
     }
     case Need::declared_bytes:
       return any_row(context, declares) ? "" : "bytes that ranges declare (NVTX category rangefinder.bytes)";
     case Need::loads:
-      return metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", kMemory);
+      return metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "memory");
     case Need::stores:
-      return metric("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", kMemory);
+      return metric("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "memory");
     case Need::conflicts:
-      return metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", kMemory);
+      return metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "memory");
     case Need::tensor:
-      return metric("tensor_pipe", "--counters exact --metrics pipes");
+      return metric("tensor_pipe", "pipes");
     case Need::stalls:
-      return metric("stall_long_scoreboard", "--counters exact --metrics stalls");
+      return metric("stall_long_scoreboard", "stalls");
     case Need::threads:
-      return metric("threads_per_instruction", "--counters exact --metrics occupancy");
+      return metric("threads_per_instruction", "occupancy");
     case Need::limits:
       return gpu != nullptr && gpu->warps_per_sm != 0 ? "" : "the limits of the GPU (a newer recording)";
     case Need::peaks:
@@ -97,6 +97,7 @@ const std::vector<Rule>& rule_table() {
       {"sync_each_iteration", find_sync_each_iteration, launches, 1, of_host, {}, {host_times, loop}},
       {"allocations_in_loop", find_allocations_in_loop, allocations, 0, of_host, {}, {loop}},
       {"allocator_growth", find_allocator_growth, kept_memory, 0, of_host, {}},
+      {"compilation", find_compilation, summary, 1, of_host, {"jax_scopes"}},
       {"pageable_or_synchronous_copies", find_slow_copies, copies, 0, of_host,
        {"copy_storm", "case_starved_one"}},
       {"small_copies", find_small_copies, copies, 1, of_host, {}},
@@ -109,7 +110,7 @@ const std::vector<Rule>& rule_table() {
       {"amplification", find_amplification, traffic, 3, of_bytes, {}, {bytes, declared_bytes}},
       {"slower_than_bytes", find_slower_than_bytes, any_of_gpu, 0, of_bytes,
        {"rtdetr_exact", "rtdetr_unfused"}, {bytes}},
-      {"slower_than_roofs", find_slower_than_roofs, any_of_gpu, 1, of_bytes, {}, {bytes}},
+      {"slower_than_roofs", find_slower_than_roofs, any_of_gpu, 1, of_bytes, {"jax_scopes"}, {bytes}},
       {"unfused_chain", find_unfused_chain, traffic, 2, of_kernels,
        {"decoder_exact", "eval_rtdetr_exact", "hf_rtdetr_trace"}},
       {"attention_scores", find_attention_scores, traffic, 0, of_kernels, {"case_attention", "rtdetr_unfused"}},
@@ -151,8 +152,8 @@ std::vector<CannotTell> rules_without_data(const FindingContext& context) {
   for (const Rule& rule : rule_table()) {
     std::string needs;
     for (const Need need : rule.needs) {
-      const std::string_view one = lacking(context, need);
-      if (!one.empty()) needs += (needs.empty() ? "" : "; ") + std::string(one);
+      const std::string one = lacking(context, need);
+      if (!one.empty()) needs += (needs.empty() ? "" : "; ") + one;
     }
     if (!needs.empty()) out.push_back({std::string(rule.id), std::move(needs)});
   }

@@ -36,7 +36,8 @@ FindRule find_unfused_chain, find_attention_scores, find_small_graph_kernels;
 // rules/capture.cpp
 FindRule find_unsafe_during_capture, find_capture_obstacles;
 // rules/host.cpp
-FindRule find_launch_bound, find_sync_each_iteration, find_allocations_in_loop, find_allocator_growth;
+FindRule find_launch_bound, find_sync_each_iteration, find_allocations_in_loop, find_allocator_growth,
+    find_compilation;
 // rules/copies.cpp
 FindRule find_slow_copies, find_small_copies;
 // rules/bytes.cpp

@@ -15,6 +15,7 @@
 #include "tools/analysis/model/line_parts.h"
 #include "tools/analysis/model/no_match.h"
 #include "tools/analysis/model/path_names.h"
+#include "tools/analysis/model/range_names.h"
 #include "tools/analysis/model/trace.h"
 
 namespace rangefinder {
@@ -71,6 +72,7 @@ void IterationFinder::add(const Chunk& chunk) {
     const auto* const path = std::get_if<PathRecord>(&other.line);
     if (path == nullptr) continue;
     for (const PathRecord& level : shown_.add(*path)) levels_.emplace(level.id, level);
+    if (chunk.names->paths().is_function(path->id)) functions_.insert(shown_.id_of(path->id));
   }
   const bool has_graphs = chunk.names->any_text("cuGraphLaunch");
   const bool wants_work = glob_.empty() && (has_graphs || work_.wants_more());
@@ -87,7 +89,15 @@ void IterationFinder::add(const Chunk& chunk) {
   if (!wants_work) return;
   chunk.work(kIterationColumns, [this](const auto& record) {
     if constexpr (requires { work_.add(record); }) work_.add(record);
+    count_of_function(record.work);
   });
+}
+
+void IterationFinder::count_of_function(const GpuWork& work) {
+  if (functions_.empty() || work.path == 0 || !is_timed(work)) return;
+  std::uint32_t at = shown_.id_of(work.path);
+  while (at != 0 && functions_.count(at) == 0) at = path_parent(levels_, at);
+  if (at != 0) group_of(at).gpu_ns += duration_ns(work.start_ns, work.end_ns);
 }
 
 Iterations IterationFinder::result() {
@@ -110,21 +120,23 @@ Iterations IterationFinder::result() {
     return out;
   }
   if (!describe_run(out)) out.clear();
-  const bool weak = out.instances.size() < kMinRepeated || chosen->second.copies ||
-                    (out.rule == IterationRule::outermost && !covers_enough(chosen->second));
+  const bool weak =
+      out.instances.size() < kMinRepeated || chosen->second.copies ||
+      (out.rule == IterationRule::outermost && !chosen->second.function && !covers_enough(chosen->second));
   if (weak) use_repeated_work(out);
   out.set_ends();
   return out;
 }
 
-/// The same work again and again, and not a small part of what ran: a program whose model was compiled runs
-/// its ranges only before that.
+/// The same work again and again, and not a small part of what ran since the first of them: a program whose
+/// model was compiled runs its ranges only before that.
 bool IterationFinder::describe_run(const Iterations& iterations) const {
   if (iterations.instances.size() < kMinRepeated) return true;
   std::vector<IterationWork> works;
   std::uint64_t in_ns = 0, all_ns = 0;
   std::size_t last = 0;
   work_.each([&](const GpuWork& work, std::uint32_t what, std::uint64_t ns) {
+    if (iterations.last_before(work) == Iterations::kNone) return;  // set-up
     all_ns += ns;
     const std::size_t iteration = iterations.of(work);
     if (iteration == Iterations::kNone) return;
@@ -178,13 +190,15 @@ IterationFinder::Group& IterationFinder::group_of(std::uint32_t shown) {
   if (called) group.rule = called->numbered ? IterationRule::numbered : IterationRule::named;
   group.epoch = called && called->epoch;
   group.copies = !called && names_copies(name);
+  group.set_up = is_set_up(name);
+  group.function = functions_.count(shown) != 0;
   return group;
 }
 
 /// A range below one that repeats is a part of an iteration, unless its name says otherwise.
 bool IterationFinder::is_candidate(Group& group) const {
   if (group.rule != IterationRule::outermost) return group.rule != IterationRule::none;
-  if (group.is_part) return false;
+  if (group.is_part || group.set_up) return false;
   for (std::uint32_t at = group.parent; at != 0; at = path_parent(levels_, at)) {
     const auto above = groups_.find(at);
     group.is_part = above != groups_.end() && above->second.count >= kMinRepeated;
@@ -208,7 +222,7 @@ IterationFinder::Groups::iterator IterationFinder::best() {
     const bool by_time = repeats && group.rule == IterationRule::outermost;
     const bool by_depth = !by_time && glob_.empty();
     return std::make_tuple(!group.copies, repeats, -static_cast<int>(group.rule), !group.epoch,
-                           by_depth ? -std::int64_t{group.depth} : 0,
+                           by_depth ? -std::int64_t{group.depth} : 0, group.gpu_ns,
                            glob_.empty() ? group.total_ns : group.kept.size());
   };
   auto out = groups_.end();

@@ -7,7 +7,8 @@
 //     numbered    ranges whose names differ in a number: iterations0, iterations1, … (iteration_names.h)
 //     named       a range named iteration, step, batch, frame or epoch
 //     outermost   the repeating outermost range that covers most of the time, also in a range around
-//                 everything; copies and data loading only if there is nothing else
+//                 everything; copies and data loading only if there is nothing else; of functions that a
+//                 framework compiled, the one with most GPU time
 //     graph       launches of a CUDA graph           (repeated_work.h)
 //     kernels     a period in the sequence of kernels
 // Ranges that a rule finds are no iterations if they do not do alike (alike.h), or if most GPU work runs
@@ -119,8 +120,11 @@ class IterationFinder {
   /// All instances of one shown path.
   struct Group {
     IterationRule rule = IterationRule::outermost;
-    bool epoch = false;   ///< its parts are iterations, if there are any
-    bool copies = false;  ///< named like a copy or data loading
+    bool epoch = false;        ///< its parts are iterations, if there are any
+    bool copies = false;       ///< named like a copy or data loading
+    bool set_up = false;       ///< compilation: no candidate
+    bool function = false;     ///< compiled code: its calls return before its work is done
+    std::uint64_t gpu_ns = 0;  ///< of a function: its work
     std::uint32_t depth = 0;
     std::uint32_t parent = 0;     ///< shown id
     std::uint64_t count = 0;      ///< instances, also of a group that keeps none
@@ -131,6 +135,7 @@ class IterationFinder {
   };
   using Groups = std::map<std::uint32_t, Group>;  ///< by shown id
   void add(const RangeRecord& range);
+  void count_of_function(const GpuWork& work);
   Group& group_of(std::uint32_t shown);
   [[nodiscard]] bool is_candidate(Group& group) const;
   [[nodiscard]] bool is_most_of_parent(const Group& group) const;
@@ -143,7 +148,8 @@ class IterationFinder {
   ShownPaths shown_;
   std::unordered_map<std::uint32_t, PathRecord> levels_;  // by shown id
   Groups groups_;
-  std::vector<Group*> by_path_;  // the same, by shown id
+  std::vector<Group*> by_path_;                  // the same, by shown id
+  std::unordered_set<std::uint32_t> functions_;  // shown ids
   RepeatedWork work_;
   Iterations::Starts starts_;
   std::unordered_map<std::uint32_t, TimeNs> graph_launches_;  // by correlation

@@ -8,6 +8,7 @@
 #include "profiler/attribution/path_totals.h"
 #include "profiler/base/iteration_names.h"
 #include "profiler/base/path_glob.h"
+#include "tools/analysis/model/range_names.h"
 
 namespace rangefinder {
 namespace {
@@ -57,7 +58,8 @@ const std::vector<PathRecord>& ShownPaths::add(const PathRecord& path) {
   }
   const std::uint32_t parent = path.parent < path.id ? id_of(path.parent) : 0;
   std::uint32_t own = parent;
-  if (!path.name.empty() && !add_iteration(parent, path, own) && !add_module(parent, path, own))
+  if (!path.name.empty() && !add_read_name(parent, path, own) && !add_iteration(parent, path, own) &&
+      !add_module(parent, path, own))
     own = child(parent, path.domain, path.name, "", levels_[parent].in_iteration);
   if (own == parent) omitted_.insert(path.id);
   ids_.set(path.id, own);
@@ -74,6 +76,29 @@ std::uint32_t ShownPaths::child(std::uint32_t parent, std::uint32_t domain, std:
   levels_.push_back({{next, parent, domain, std::move(name)}, std::move(dotted), depth, in_iteration});
   added_.push_back(levels_.back().path);
   return next;
+}
+
+bool ShownPaths::add_read_name(std::uint32_t parent, const PathRecord& path, std::uint32_t& own) {
+  const std::optional<NameMeaning> meaning = meaning_of(path.name);
+  if (!meaning) return false;
+  std::uint32_t at = parent;
+  if (meaning->place == NameMeaning::Place::set_up) at = 0;
+  if (meaning->place == NameMeaning::Place::in_function) {
+    while (at != 0 && levels_[at].kind == Kind::plain) at = levels_[at].path.parent;
+    if (levels_[at].kind == Kind::set_up) {
+      own = at;
+      return true;
+    }
+    if (at == 0) at = parent;  // no function is around it
+  }
+  for (const std::string& level : meaning->levels) {
+    if (levels_[at].depth >= kMaxPathDepth) break;
+    at = child(at, path.domain, level, "", levels_[at].in_iteration || meaning->is_function);
+  }
+  if (meaning->is_function) levels_[at].kind = Kind::function;
+  if (meaning->place == NameMeaning::Place::set_up) levels_[at].kind = Kind::set_up;
+  own = at;
+  return true;
 }
 
 bool ShownPaths::add_iteration(std::uint32_t parent, const PathRecord& path, std::uint32_t& own) {

@@ -11,6 +11,7 @@
 //     an iteration keep their numbers: they are layers. Parts of an epoch are iterations.
 //   * A dotted name of a module becomes levels, without the part that an enclosing module has already.
 //   * A range without a name is no level.
+//   * A name that a framework gives for itself is read (range_names.h).
 //
 // Trace and read_lines() apply this to every line, so all tables agree. Ids are new: 1, 2, … in order of
 // first appearance, parents first. The same lines always give the same ids. One thread.
@@ -70,16 +71,20 @@ class ShownPaths {
 
   /// Names joined by '/'; "" for 0.
   [[nodiscard]] std::string text(std::uint32_t shown) const;
+  /// Compiled code that a framework calls as a whole, by the name that it has in the trace.
+  [[nodiscard]] bool is_function(std::uint32_t shown) const { return levels_[shown].kind == Kind::function; }
 
   /// The name of ranges that are no level, as NameRecord::id. No trace has that many names.
   static constexpr std::uint32_t kUnnamed = UINT32_MAX;
 
  private:
+  enum class Kind : std::uint8_t { plain, function, set_up };
   struct Level {
     PathRecord path;
     std::string dotted;  ///< the whole dotted name of a module; empty: the name is not one of a module
     std::uint32_t depth = 0;
     bool in_iteration = false;  ///< an iteration, or below one
+    Kind kind = Kind::plain;
   };
   /// A path without a path line.
   std::uint32_t add_unknown(std::uint32_t recorded);
@@ -105,6 +110,8 @@ class ShownPaths {
                       bool in_iteration);
   /// False: the name is not that of an iteration.
   bool add_iteration(std::uint32_t parent, const PathRecord& path, std::uint32_t& own);
+  /// False: the name is not one that a framework gives for itself.
+  bool add_read_name(std::uint32_t parent, const PathRecord& path, std::uint32_t& own);
   bool add_module(std::uint32_t parent, const PathRecord& path, std::uint32_t& own);
   [[nodiscard]] std::string name_by_glob(std::uint32_t parent, const std::string& name) const;
 

@@ -33,8 +33,10 @@ void TraceNames::add(const Line& line) {
     holds.add(*gap);
     gaps.push_back({gap->start_ns, gap->end_ns, std::string(gap->cause)});
   }
-  if (const auto* const sampling = std::get_if<SamplingRecord>(&line); sampling && sampling->interval_ns != 0)
-    sample_intervals_ns.insert(sampling->interval_ns);
+  if (const auto* const sampling = std::get_if<SamplingRecord>(&line)) {
+    if (sampling->interval_ns != 0) sample_intervals_ns.insert(sampling->interval_ns);
+    if (sampling->interval_ns == 0 && sampling->reason != "stop") sampling_ended = sampling->reason;
+  }
   if (const auto* const flush = std::get_if<FlushRecord>(&line)) loss = flush->loss;
   if (const auto* const last = std::get_if<EndRecord>(&line)) end = *last;
 }

@@ -48,6 +48,7 @@ struct TraceNames {
   Holds holds;
   std::vector<Gap> gaps;                                 ///< another tool had CUPTI; in order of time
   std::set<std::uint32_t> sample_intervals_ns;           ///< the intervals in use
+  std::string sampling_ended;                            ///< why, before the recording did; empty: it did not
   std::optional<EndRecord> end;                          ///< absent: the program was killed
   std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< from `end`, otherwise from the last heartbeat
   ReadSummary read;

@@ -293,7 +293,8 @@ class KernelSection final : public Section {
     }
     Table missing;
     missing.in = kOnlyText;
-    if (!details_.kernels.empty()) missing.remarks = kernel_not_measured(details_);
+    if (!details_.kernels.empty())
+      missing.remarks = kernel_not_measured(details_, RecordedCounters(input.trace));
     return {kernel_summary(details_, input),
             kernel_configurations(details_, input),
             kernel_speed_of_light(details_),

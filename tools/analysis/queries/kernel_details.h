@@ -17,6 +17,7 @@
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/metric_groups.h"
 #include "tools/analysis/queries/duration_histogram.h"
+#include "tools/analysis/queries/hints.h"
 #include "tools/analysis/queries/measured_kernels.h"
 #include "tools/analysis/queries/section.h"
 
@@ -62,6 +63,6 @@ struct KernelDetails {
 /// `all`: also those below 0.05 %.
 [[nodiscard]] Table kernel_stalls(const KernelDetails& details, bool all);
 /// What was not measured, and the option that would: complete lines for people, or "".
-[[nodiscard]] std::string kernel_not_measured(const KernelDetails& details);
+[[nodiscard]] std::string kernel_not_measured(const KernelDetails& details, const RecordedCounters& recorded);
 
 }  // namespace rangefinder

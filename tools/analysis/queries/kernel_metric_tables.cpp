@@ -202,7 +202,7 @@ Table kernel_stalls(const KernelDetails& details, bool all) {
   return without_empty_columns(std::move(table));
 }
 
-std::string kernel_not_measured(const KernelDetails& details) {
+std::string kernel_not_measured(const KernelDetails& details, const RecordedCounters& recorded) {
   using enum MetricTopic;
   std::string missing;
   for (const MetricTopic topic : {speed_of_light, memory, occupancy, pipes, stalls, roofline}) {
@@ -214,8 +214,8 @@ std::string kernel_not_measured(const KernelDetails& details) {
       missing += (missing.empty() ? "" : ",") + std::string(topic_name(topic));
   }
   if (missing.empty()) return "";
-  return "Not measured, or in too few launches: " + missing + ". Record with --counters exact --metrics " +
-         missing + ".\n";
+  return "Not measured, or in too few launches: " + missing + ". Record with " +
+         metrics_option(recorded, missing) + ".\n";
 }
 
 }  // namespace rangefinder

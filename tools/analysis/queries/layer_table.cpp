@@ -143,8 +143,11 @@ std::string remarks(const std::vector<BothPasses>& rows) {
     out += "+: lower bound; part of that module's work was not measured.\n";
   }
   if (any([](const BothPasses& row) { return row.bytes.marked(); })) out += kCarryOverRemark;
-  if (any([](const BothPasses& row) { return row.bytes.lacks_number(); })) out += kNoNumberRemark;
-  return out;
+  NoNumbers without;
+  for (const BothPasses& row : rows) {
+    if (row.bytes.lacks_number()) without.add(row.bytes.need, row.bytes.text().error);
+  }
+  return out + without.remark();
 }
 
 }  // namespace
@@ -193,9 +196,7 @@ const std::vector<std::string>& layer_sort_columns() {
 Table layer_table(const TraceTotals& trace, const RowValues& values, const ModuleView& view) {
   Table table;
   table.name = "layers";
-  table.empty =
-      "No layers: no module has a forward and a backward pass. PyTorch: record with --torch-modules; without "
-      "training, see --section modules.";
+  table.empty = no_layers_hint(!trace.sources.empty());
   table.cut = view.flat || trace.in_range ? CutSide::front : CutSide::back;
   table.arranged = true;
   table.columns.push_back({"path", "layer", Unit::text});
@@ -240,6 +241,7 @@ void SummedBytes::add(const PathTotals& row, const RowValues& values) {
   if (bytes.carry_over) carry_over = carry_over.value_or(0) + *bytes.carry_over;
   if (bytes.source != RowBytes::Source::sampled) return;
   sampled = true;
+  need.add(values, row);
   has_bound &= bytes.read_error && bytes.write_error;
   if (has_bound) bound += *bytes.read_error + *bytes.write_error;
 }

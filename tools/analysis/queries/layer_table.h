@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/queries/hints.h"
 #include "tools/analysis/queries/module_table.h"
 #include "tools/analysis/queries/row_values.h"
 #include "tools/analysis/table/table.h"
@@ -44,6 +45,7 @@ struct SummedBytes {
   std::optional<std::uint64_t> carry_over;
   double bound = 0;
   const char* reason = kTooShort;
+  SampleNeed need;  ///< set for sampled bytes
 };
 
 struct Layer {

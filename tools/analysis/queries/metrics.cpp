@@ -13,6 +13,7 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/hints.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/queries/measured_kernels.h"
 #include "tools/analysis/queries/module_table.h"
@@ -21,9 +22,10 @@
 namespace rangefinder {
 namespace {
 
-constexpr const char* kNotMeasured =
-    "No metric was measured in this selection. Record with --counters exact --metrics all, or the sets that "
-    "`rangefinder metrics` lists.";
+std::string not_measured(const TraceTotals& trace) {
+  return "No metric was measured in this selection. Record with " +
+         metrics_option(RecordedCounters(trace), "all") + ", or the sets that `rangefinder metrics` lists.";
+}
 
 constexpr const char* kNoKernel = "No kernel of this selection has a metric.";
 
@@ -46,7 +48,7 @@ class MetricsSection final : public Section {
     Table sets = set_rows();
     const bool nothing = out.front().rows.empty() && out.back().rows.empty();
     const std::string missing = set_text(sets);
-    if (nothing && sets_.empty()) out.front().empty = kNotMeasured;
+    if (nothing && sets_.empty()) out.front().empty = not_measured(input.trace);
     if (nothing && !sets_.empty()) out.front().empty = kNoKernel + (missing.empty() ? "" : " " + missing);
     if (!nothing && !missing.empty()) out.front().remarks += missing + "\n";
     out.push_back(std::move(sets));

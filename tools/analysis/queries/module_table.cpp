@@ -13,6 +13,7 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/hints.h"
 
 namespace rangefinder {
 namespace {
@@ -226,7 +227,6 @@ const std::array kRemarks{
              return row.derived.dram_amplification && !row.bytes.comparable_with(row.totals.declared_bytes);
            },
            "DRAM / declared is omitted where carry-over may exceed the declared bytes.\n"},
-    Remark{lacks_number, kNoNumberRemark},
     Remark{[](const ModuleRow& row) { return row.derived.above_peak; },
            "No rate is shown that would exceed the GPU's peak: some of its bytes are of work beside it.\n"},
     Remark{[](const ModuleRow& row) {
@@ -251,14 +251,20 @@ const std::array kRemarks{
 /// The remarks that apply to any row.
 class Remarks {
  public:
-  void add(const ModuleRow& row) {
+  void add(const ModuleRow& row, const RowValues& values) {
+    if (lacks_number(row)) {
+      SampleNeed need;
+      need.add(values, row.totals);
+      const BoundedText dram = bounded_dram(row);
+      without_.add(need, dram.value == kNoNumber ? dram.error : "");
+    }
     for (std::size_t i = 0; i < kRemarks.size(); ++i) applies_[i] = applies_[i] || kRemarks[i].applies(row);
     if (!row.bytes.estimated || row.bytes.source != RowBytes::Source::exact) return;
     if (estimated_ && row.totals.gpu_ns <= estimated_->totals.gpu_ns) return;
     estimated_ = row;
   }
   [[nodiscard]] std::string text() const {
-    std::string out;
+    std::string out = without_.remark();
     for (std::size_t i = 0; i < kRemarks.size(); ++i) {
       if (applies_[i]) out += kRemarks[i].text;
     }
@@ -273,6 +279,7 @@ class Remarks {
   }
 
  private:
+  NoNumbers without_;
   std::array<bool, kRemarks.size()> applies_{};
   std::optional<ModuleRow> estimated_;  // the heaviest one whose exact bytes are an estimate
 };
@@ -343,7 +350,7 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
     const RowBytes bytes = values.bytes(totals);
     const Derived derived = values.derived(totals);
     const ModuleRow row{totals, bytes, derived, shown_values(totals, bytes, derived)};
-    remarks.add(row);
+    remarks.add(row, values);
     std::vector<Cell> cells{Cell(CellValue(trace.path_text(totals.path)), row_title(names, totals))};
     for (const ModuleColumn& column : columns) cells.push_back(column.cell(row));
     cells.push_back(source_cell(trace, totals.path));

@@ -14,6 +14,7 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/queries/cells.h"
+#include "tools/analysis/queries/hints.h"
 #include "tools/analysis/queries/module_table.h"
 #include "tools/analysis/queries/section.h"
 
@@ -60,9 +61,9 @@ class RooflineSection final : public Section {
   static Table roofline(const SectionInput& input) {
     Table table;
     table.name = "roofline";
-    table.empty =
-        "No operations were counted in this selection, or no DRAM bytes. Record with --counters exact "
-        "--metrics roofline; a module must run twice for each turn that `rangefinder metrics` lists.";
+    table.empty = "No operations were counted in this selection, or no DRAM bytes. Record with " +
+                  metrics_option(RecordedCounters(input.trace), "roofline") +
+                  "; a module must run twice for each turn that `rangefinder metrics` lists.";
     table.cut = input.view.flat ? CutSide::front : CutSide::back;
     table.arranged = input.view.sort.empty();
     table.columns = {{"path", "module"},

@@ -219,7 +219,9 @@ class TotalSection final : public Section {
     if (total.bytes.measured && total.bytes.partial)
       out += "+: lower bound; part of the work was not measured.\n";
     if (total.bytes.marked()) out += kCarryOverRemark;
-    if (total.bytes.lacks_number()) out += kNoNumberRemark;
+    NoNumbers without;
+    if (total.bytes.lacks_number()) without.add(total.bytes.need, total.bytes.text().error);
+    out += without.remark();
     return out + "Each kernel counts once, whichever ranges match.\n";
   }
 

@@ -130,6 +130,7 @@ void RunSummaryReader::add_bytes(const SectionInput& input, RunSummary& out) con
   for (const PathTotals& row : trace.totals.paths()) {
     if (of_path ? iterations_.paths.count(row.path) == 0 : row.depth > 1) continue;
     sum += values.bytes(row);
+    out.need.add(values, row);
     out.calls += row.calls;
     if (of_path) out.derived = values.derived(row);
   }

@@ -28,6 +28,7 @@
 
 #include "tools/analysis/findings/coverage.h"
 #include "tools/analysis/findings/findings.h"
+#include "tools/analysis/queries/hints.h"
 #include "tools/analysis/queries/idle_causes.h"
 #include "tools/analysis/queries/iteration_log.h"
 #include "tools/analysis/queries/section.h"
@@ -47,6 +48,7 @@ struct RunSummary {
   bool exact = false;       ///< exact counters run launches one at a time, which lengthens the wall time
   std::uint64_t calls = 0;  ///< the bytes below are the sum of this many iterations, or of the run
   std::optional<RowBytes> bytes;  ///< absent: not measured
+  SampleNeed need;                ///< of the same work, if its bytes are sampled
   Derived derived;                ///< rate and share of peak; only of iterations that a range marks
   Coverage coverage;
   std::vector<Finding> findings;

@@ -102,15 +102,11 @@ std::uint64_t per_iteration(const RunSummary& run, std::uint64_t sum) {
 }
 
 SummaryLine line_of_bytes(const TraceTotals& trace, const RunSummary& run) {
-  if (!run.bytes) {
-    // The footer of the report has the reason of a refusal.
-    const bool refused = !trace.header.counters_reason.empty();
-    return {"DRAM", "–", refused ? "not measured" : "not measured: record with --counters sampled"};
-  }
+  if (!run.bytes) return {"DRAM", "–", no_bytes_hint(RecordedCounters(trace))};
   const RowBytes& bytes = *run.bytes;
   const bool sampled = bytes.source == RowBytes::Source::sampled;
   const BoundedText bounded = bounded_text(bytes.dram(), sampled ? bytes.dram_error() : std::nullopt);
-  if (bounded.value == kNoNumber) return {"DRAM", kNoNumber, "too few samples overlap it: run longer"};
+  if (bounded.value == kNoNumber) return {"DRAM", kNoNumber, few_samples_hint(run.need)};
   std::string about = bytes_text(per_iteration(run, bytes.read)) + " read, " +
                       bytes_text(per_iteration(run, bytes.write)) + " written";
   if (!bounded.error.empty()) about += ", ± " + bounded.error;
@@ -200,7 +196,7 @@ NextStep next_step(const TraceTotals& trace, const RunSummary& run) {
     return {"see how full the replays of the graph are, and what is between them", "", "", report + "graphs"};
   if (often_idle(run)) return {"see where the host is while the GPU waits", "", "", report + "idle"};
   if (run.coverage.low()) return {"see which kernels take the time", "", "", report + "kernels"};
-  if (!run.bytes && trace.header.counters_reason.empty())
+  if (const RecordedCounters recorded(trace); !run.bytes && recorded.off())
     return {"measure which module moves how many bytes", "", "",
             "rangefinder run --counters sampled -- PROGRAM"};
   return {"compare the modules", "", "", report + "modules"};

@@ -80,6 +80,20 @@ double unsampled_bytes(const PathSums& path, std::size_t column, double mean_rat
          kEstimatedPart * static_cast<double>(path.estimated[column]);
 }
 
+/// Estimated bytes are derived from the measured ones and have the same relative error.
+double grown_by_estimate(const PathSums& path, std::size_t column) noexcept {
+  const double bytes = path.sums[column].bytes;
+  return bytes > 0 ? 1 + static_cast<double>(path.estimated[column]) / bytes : 1;
+}
+
+/// The part of error_bytes() that comes from the noise of the samples: fitted rates, like means, become more
+/// exact with the square root of the number of samples. Their replicas also have the clocks' offset, which
+/// does not, so a run that is long enough by this is a lower bound. Rates that were not fitted are unknown
+/// however long the run is.
+double noise_bytes(const PathSums& path, std::size_t column, bool unmixed) noexcept {
+  return unmixed ? grown_by_estimate(path, column) * kDeviations * deviation_of(path.sums[column]) : 0;
+}
+
 /// The error bound of a path's sampled bytes.
 ///
 ///   replicas ──────────────┐  perturbed rates, times and shapes: bytes that leak to and from other paths
@@ -94,10 +108,8 @@ double error_bytes(const PathSums& path, std::size_t column, bool unmixed, doubl
   const SharedSum& sum = path.sums[column];
   const double moved = unmixed ? std::abs(sum.bytes - sum.time_shared) : 0;
   const double jitter_shift = unmixed ? std::abs(sum.replicas[kJitterReplica] - sum.bytes) : 0;
-  // Estimated bytes are derived from the measured ones and have the same relative error.
-  const double grown = sum.bytes > 0 ? 1 + static_cast<double>(path.estimated[column]) / sum.bytes : 1;
-  return grown * (kDeviations * deviation_of(sum) + kJitterPart * jitter_shift + kModelPart * moved +
-                  kFloorPart * sum.bytes) +
+  return grown_by_estimate(path, column) * (kDeviations * deviation_of(sum) + kJitterPart * jitter_shift +
+                                            kModelPart * moved + kFloorPart * sum.bytes) +
          unsampled_bytes(path, column, mean_rate) + std::sqrt(path.squared_carry[column]);
 }
 
@@ -197,6 +209,7 @@ class PathTable {
       out[c].estimated_bytes = sums.estimated[c];
       out[c].error_bytes = static_cast<std::uint64_t>(
           std::ceil(error_bytes(sums, c, rates_.columns[c].unmixed, mean_rates_[c])));
+      out[c].noise_bytes = noise_bytes(sums, c, rates_.columns[c].unmixed);
     }
     return out;
   }
@@ -208,6 +221,7 @@ class PathTable {
     row.exclusive = bounded(own_[i]);
     row.inseparable = own_[i].group;
     row.samples = split_.paths()[i].samples;
+    row.inclusive_samples = split_.paths()[i].inclusive_samples;
     row.work_ns = own_[i].work_ns;
     row.overlap_ns = own_[i].overlap_ns;
     row.estimated_ns = own_[i].estimated_ns;
@@ -385,7 +399,7 @@ SampledTotals SampledTrace::totals(const WorkGroups& groups, const SampleWindow&
   for (std::size_t c = 0; c < kSharedColumns; ++c) {
     const ColumnRates& column = rates_.columns[c];
     out.sharing[c] = {column.unmixed ? SharingMethod::unmixed : SharingMethod::time_shared, column.lag_ns,
-                      column.held_out_ratio};
+                      column.held_out_ratio, column.min_run};
   }
   return out;
 }

@@ -41,6 +41,9 @@ struct BoundedBytes {
   std::uint64_t bytes = 0;
   std::uint64_t estimated_bytes = 0;  ///< part of `bytes`: work while samples were lost
   std::uint64_t error_bytes = 0;      ///< the true value is within bytes ± error_bytes for 95 % of all paths
+  /// Part of `error_bytes` that comes from the noise of the samples. In a run N times longer it is larger
+  /// only by the square root of N; `bytes` and the other parts are N times larger.
+  double noise_bytes = 0;
 
   /// 100 * error_bytes / bytes; absent if bytes is 0.
   [[nodiscard]] std::optional<double> error_pct() const noexcept;
@@ -54,10 +57,11 @@ struct SampledPath {
   std::uint32_t path = 0;  ///< 0: launched outside of any range
   BoundedColumns inclusive;
   BoundedColumns exclusive;
-  std::uint64_t samples = 0;       ///< that overlap the path's own work
-  std::uint64_t work_ns = 0;       ///< durations of the path's own work, summed
-  std::uint64_t overlap_ns = 0;    ///< part of work_ns inside samples
-  std::uint64_t estimated_ns = 0;  ///< part of the unsampled time whose bytes are estimated
+  std::uint64_t samples = 0;            ///< that overlap the path's own work
+  std::uint64_t inclusive_samples = 0;  ///< that overlap its work or that of a path below it
+  std::uint64_t work_ns = 0;            ///< durations of the path's own work, summed
+  std::uint64_t overlap_ns = 0;         ///< part of work_ns inside samples
+  std::uint64_t estimated_ns = 0;       ///< part of the unsampled time whose bytes are estimated
   /// The same for the path and all paths below it.
   std::uint64_t inclusive_work_ns = 0, inclusive_overlap_ns = 0, inclusive_estimated_ns = 0;
 
@@ -79,6 +83,7 @@ struct ColumnSharing {
   /// Squared error on held-out samples, unmixed / time-shared; below 1: unmixing predicts better.
   /// Absent: too few samples to decide.
   std::optional<double> held_out_ratio;
+  double min_run = 1;  ///< above 1: rates are fitted only in a run at least this many times longer
 };
 
 /// Paths whose own work always runs at one time (inseparable.h). The sum is as certain as any path's bytes;

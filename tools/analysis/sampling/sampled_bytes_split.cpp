@@ -37,6 +37,7 @@ SampleSplit::SampleSplit(const UnmixedRates& rates, const WorkGroups& groups, co
       unattributed_window_(unattributed),
       paths_(groups.paths().size()),
       last_samples_(groups.paths().size()),
+      last_inclusive_samples_(groups.paths().size()),
       owners_(groups.owners().size()) {}
 
 void SampleSplit::add(const SampleBlock& block) {
@@ -68,10 +69,17 @@ void SampleSplit::count(const SampleBlock& block) {
         of->overlap_ns += ns;
         of->whole.overlap_ns += static_cast<std::uint64_t>(overlap.ns);
       }
-      if (inside > 0 && std::exchange(last_samples_[owner.path], seen_) != seen_)
-        ++paths_[owner.path].samples;
+      if (inside > 0) count_sample(owner.path);
     }
   });
+}
+
+void SampleSplit::count_sample(std::uint32_t path) {
+  if (std::exchange(last_samples_[path], seen_) != seen_) ++paths_[path].samples;
+  for (; std::exchange(last_inclusive_samples_[path], seen_) != seen_; path = groups_.parents()[path]) {
+    ++paths_[path].inclusive_samples;
+    if (groups_.parents()[path] == 0) return;
+  }
 }
 
 void SampleSplit::give(std::size_t column, const Piece& piece, std::uint64_t units) {

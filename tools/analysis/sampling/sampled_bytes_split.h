@@ -40,7 +40,7 @@ class SampleSplit {
   };
   struct Path : Owner {
     std::array<SharedSum, kSharedColumns> sums;
-    std::uint64_t samples = 0;
+    std::uint64_t samples = 0, inclusive_samples = 0;
   };
 
   /// `rates` and `groups` must outlive the split. `groups` has numbered all work of the blocks.
@@ -68,6 +68,8 @@ class SampleSplit {
     std::optional<double> max_units;  // upper bound of its bytes here; absent: none
   };
   void count(const SampleBlock& block);
+  /// Counts the current sample for a path and all paths above it, once for each.
+  void count_sample(std::uint32_t path);
   void split(std::size_t column, const SampleBlock& block);
   /// Adds units of a piece to its path, its owner and the totals.
   void give(std::size_t column, const Piece& piece, std::uint64_t units);
@@ -96,6 +98,7 @@ class SampleSplit {
   std::vector<double> perturbed_;
   std::vector<Path> paths_;                  // by position in WorkGroups::paths()
   std::vector<std::uint64_t> last_samples_;  // number of the last sample counted for a path
+  std::vector<std::uint64_t> last_inclusive_samples_;
   std::vector<Owner> owners_;
   SampleTotals totals_;
   std::uint64_t seen_ = 0;  // samples

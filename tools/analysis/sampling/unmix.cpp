@@ -220,7 +220,11 @@ std::size_t samples_with_work(const FitData& data) {
 ColumnRates column_rates(FitData data, std::span<const double> mean_durations) {
   ColumnRates column;
   const FitData some = data.some(std::max(kTrialBlocks, data.groups / kGroupsOfTrialBlock));
-  const Trial trial = samples_with_work(some) < kMinSamples ? Trial{} : try_unmixing(some, mean_durations);
+  const std::size_t samples = samples_with_work(some);
+  if (samples < kMinSamples)
+    column.min_run =
+        static_cast<double>(kMinSamples) / static_cast<double>(std::max<std::size_t>(samples, 1));
+  const Trial trial = samples < kMinSamples ? Trial{} : try_unmixing(some, mean_durations);
   if (trial.valid) column.held_out_ratio = trial.ratio;
   column.unmixed = trial.valid && trial.ratio < kMaxErrorRatio;
   if (!column.unmixed) {

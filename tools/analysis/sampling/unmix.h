@@ -40,6 +40,7 @@ struct ColumnRates {
   bool unmixed = false;
   bool per_launch = false;               ///< rates are of a launch of mean duration (Pace), not of time
   std::optional<double> held_out_ratio;  ///< squared error, unmixed / time-shared; absent: unknown
+  double min_run = 1;                    ///< above 1: too few samples to fit, by this factor
   std::int32_t lag_ns = 0;               ///< to add to the samples' times
   std::vector<double> rates;             ///< units per ns, at head_of() and tail_of() each group
   std::array<std::vector<double>, kReplicas> replicas;

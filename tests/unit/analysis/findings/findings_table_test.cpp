@@ -38,6 +38,7 @@ const std::vector<First> kFirst{
     {"compiled_default", "launch_bound", ""},
     {"compiled_graphs", "", ""},
     {"compiled_late", "idle_in_range", ""},
+    {"compiled_modules", "idle_in_range", "step"},
     {"copy_storm", "pageable_or_synchronous_copies", "copy_storm/d2h_pageable"},
     {"decoder_exact", "small_graph_kernels", "decode/layer *"},
     {"decoder_sampled", "graph_below_peak", "decode/layer *"},
@@ -51,6 +52,7 @@ const std::vector<First> kFirst{
     {"hazards_exact", "", ""},
     {"hf_rtdetr_sampled", "launch_bound", "step"},
     {"hf_rtdetr_trace", "launch_bound", "step"},
+    {"jax_scopes", "compilation", ""},
     {"known_bytes_exact", "memory_bound", "known_bytes/copy_kernel/1GiB"},
     {"managed_memory", "idle_in_range", "managed_memory/host turn"},
     {"multi_stream", "", ""},
@@ -139,11 +141,13 @@ TEST_CASE("the table of recordings has all of them") {
   CHECK(table == folders);
 }
 
-/// GPU time of the modules that `where` stands for.
+/// GPU time of the modules that `where` stands for; empty: of all.
 std::uint64_t module_ns(const TraceTotals& trace, const std::string& where) {
   std::uint64_t sum = 0;
   for (const PathTotals& row : trace.rows()) {
-    if (row.path != 0 && numbers_folded(trace.path_text(row.path)) == where) sum += row.gpu_ns;
+    const bool outermost = row.path != 0 && trace.parent_of(row.path) == 0;
+    if (where.empty() ? outermost : row.path != 0 && numbers_folded(trace.path_text(row.path)) == where)
+      sum += row.gpu_ns;
   }
   return sum;
 }

@@ -100,6 +100,38 @@ TEST_CASE("without such names it is the repeating range with most time, never a 
   CHECK(found.instances.size() == 5);
 }
 
+TEST_CASE("of functions that a framework compiled it is the one with most GPU time, never compilation") {
+  Program program;
+  const auto compilation = program.add_path("XlaCompile:#module=jit_step#");
+  const auto pass = program.add_path("XlaPass:#name=cse,module=jit_step,program_id=0#", compilation);
+  for (int i = 0; i < 3; ++i) {
+    program.add_range(pass, 10'000 * i, 10'000 * i + 4'000);
+    program.add_range(compilation, 10'000 * i, 10'000 * i + 9'000);
+  }
+  const auto candidate = program.add_path("XlaModule:#hlo_module=gemm_fusion_dot.7#");
+  for (int i = 0; i < 40; ++i)
+    program.add_kernel(1, 1'000 * i, 1'000 * i + 900, 0, candidate,
+                       program.add_range(candidate, 1'000 * i, 1'000 * i + 10));
+  // Its calls on the host take longer than those of the step, which return before the work begins.
+  const auto normal = program.add_path("XlaModule:#hlo_module=jit__normal,program_id=3#");
+  for (int i = 0; i < 4; ++i) {
+    const TimeNs at = 40'000 + 2'000 * i;
+    program.add_kernel(2, at, at + 10, 0, normal, program.add_range(normal, at, at + 1'500));
+  }
+  const auto step = program.add_path("XlaModule:#hlo_module=jit_step,program_id=5#");
+  const auto mlp = program.add_path("Thunk:#name=jit(step)/mlp/dot_general,hlo_op=dot.1#", step);
+  for (int i = 0; i < 6; ++i) {
+    const TimeNs at = 50'000 + 1'000 * i;
+    program.add_kernel(3, at, at + 900, 0, mlp, program.add_range(mlp, at + 10, at + 20));
+    program.add_range(step, at, at + 30);
+  }
+  const Iterations found = program.found();
+
+  CHECK(found.rule == IterationRule::outermost);
+  CHECK(found.path == "jit_step");
+  CHECK(found.instances.size() == 6);
+}
+
 TEST_CASE("a range around the whole program is not the iteration, the repeating range in it is") {
   Program program;
   const auto all = program.add_path("main"), forward = program.add_path("forward", all);

@@ -113,6 +113,30 @@ TEST_CASE("a range without a name is no level, and its work belongs to its paren
   CHECK(paths.text(paths.id_of(2)) == "iteration *");
 }
 
+TEST_CASE("operations lie in the function that runs them, whatever is between") {
+  const std::string function = "XlaModule:#hlo_module=jit_step,program_id=5#";
+  const std::string product = "Thunk:#name=jit(step)/mlp/dot_general,hlo_op=gemm.4,unique_hlo_op_id=9#";
+  const std::string buffer = "Thunk:#hlo_op=command_buffer_1#",
+                    loop = "Thunk:#name=jit(step)/while,hlo_op=while.2#";
+  CHECK(shown({function, product}) == "jit_step/mlp/dot_general");
+  CHECK(shown({function, buffer, product}) == "jit_step/mlp/dot_general");
+  CHECK(shown({function, loop, buffer, product}) == "jit_step/mlp/dot_general");
+  CHECK(shown({function, product, product}) == "jit_step/mlp/dot_general");
+  CHECK(shown({"train", function, product}) == "train/jit_step/mlp/dot_general");
+  CHECK(shown({"train", product}) == "train/mlp/dot_general");
+}
+
+TEST_CASE("what a framework does before it runs a program is one row a kind") {
+  const std::string compilation = "XlaCompile:#module=jit_step#", candidate = "XlaModule:#hlo_module=dot.7#";
+  CHECK(shown({compilation, "XlaPassPipeline:#name=a#", "XlaPass:#name=b#"}) == "(compilation)");
+  CHECK(shown({"epoch", compilation}) == "(compilation)");
+  CHECK(shown({candidate, "Thunk:#hlo_op=dot.7#"}) == "(autotuning)");
+  CHECK(shown({compilation, candidate, "Thunk:#hlo_op=dot.7#"}) == "(autotuning)");
+  ShownPaths paths;
+  CHECK(shown(paths, {compilation, "XlaPass:#name=b#"}) == "(compilation)");
+  CHECK(paths.is_omitted(2));  // of its calls
+}
+
 TEST_CASE("a glob for iterations folds what it matches, and names a part of a series") {
   CHECK(shown({"infer_12", "stage1"}, "infer_*") == "infer_*/stage1");
   CHECK(shown({"infer_12"}) == "infer_12");

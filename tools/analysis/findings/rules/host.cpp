@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules about the host: launches, synchronisations and allocations.
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "profiler/attribution/interval_union.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/capture_calls.h"
 #include "tools/analysis/findings/facts.h"
@@ -286,6 +288,31 @@ void find_allocator_growth(const FindingContext& context, std::vector<Finding>& 
       out.push_back(std::move(finding));
     }
   }
+}
+
+// What a framework compiles while the program runs: JAX, unless its cache on disk has the program.
+void find_compilation(const FindingContext& context, std::vector<Finding>& out) {
+  constexpr double kMinOfRun = 0.1;
+  constexpr std::uint64_t kMinNs = 1'000'000'000;
+  std::vector<Holds::Span> spans = context.facts.compilation;
+  std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  IntervalUnion compiled;
+  for (const Holds::Span& span : spans) compiled.add(span.start_ns, span.end_ns);
+  const auto run_ns = static_cast<std::uint64_t>(std::max<TimeNs>(context.input.trace.last_ns, 1));
+  const double part = static_cast<double>(compiled.length()) / static_cast<double>(run_ns);
+  if (context.outside || compiled.length() < kMinNs || part < kMinOfRun) return;
+  Finding finding{"compilation"};
+  finding.effect = "Compilation took " + duration_text(compiled.length()) + " of " + duration_text(run_ns);
+  finding.why = percent_text(part) +
+                " of the run passed while XLA compiled, on any thread; its autotuner runs " +
+                "kernels meanwhile. The iterations are not slower for it.";
+  finding.severity = Severity::notable;
+  finding.evidence = {evidence_ns("compilation_ns", "compilation", compiled.length()),
+                      evidence_ns("run_ns", "the run", run_ns),
+                      evidence_share("run_share", "part of the run", part)};
+  finding.next_step = "keep compiled programs on disk, so that only the first run compiles";
+  finding.code = "export JAX_COMPILATION_CACHE_DIR=$HOME/.cache/jax";
+  out.push_back(std::move(finding));
 }
 
 }  // namespace rangefinder
