@@ -38,7 +38,7 @@ def recorded(runner, table, name, program, flags, function):
     runner.recorded(name, command, ["--counters", "sampled"], timeout_s=200)
     folder = runner.trace_folder(name)
     runner.validated(name, folder)
-    report = runner.report(folder, "--section", "overview,modules")["traces"][0]
+    report = runner.report(folder)["traces"][0]
     loop = report["opening"]["iteration"]
     table.equal(f"{name}: what is an iteration", function, loop["path"])
     table.equal(f"{name}: iterations", STEPS + 1, loop["count"] + loop["warm_up"])

@@ -75,6 +75,20 @@ TEST_CASE("a summary that differs from its trace is found") {
   }
 }
 
+TEST_CASE("a summary with names that reports read since is not compared") {
+  const TraceOnDisk trace;
+  nlohmann::json old = true_summary();
+  old["version"] = "1.2";
+  old["modules"].push_back({{"path", "XlaCompile:#module=jit_step#"}, {"calls", 3}});
+  write_summary(trace, old);
+
+  const Validation result = check(trace);
+
+  CHECK(result.valid());
+  REQUIRE(result.notes.size() == 1);
+  CHECK(result.notes.front().find("finalize") != std::string::npos);
+}
+
 TEST_CASE("a summary from before the end is not compared") {
   const TraceOnDisk trace;
   nlohmann::json summary = true_summary();
