@@ -231,7 +231,7 @@ struct Scopes {
       if (!levels.empty() && levels.back() == "cond") levels.pop_back();
       return;
     }
-    if (transformed && part == "main") return;  // jit(main), of JAX before 0.5
+    if (transformed && part == "main") return;  // jit(main), of older versions of JAX
     const std::string_view level = part == "rematted_computation" ? "recomputation" : part;
     // The backward pass names the scopes that it computes again a second time.
     if (levels.empty() || levels.back() != level) levels.emplace_back(level);
