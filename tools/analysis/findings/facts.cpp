@@ -15,6 +15,11 @@ constexpr std::uint64_t kLongLaunchNs = 20'000;
 }  // namespace
 
 void FindingFacts::add(const SelectedRows& rows) {
+  if (names_ == nullptr) {
+    for (const auto& [path, record] : rows.names().paths) {
+      if (record.name == kCompilation) compilers_.insert(path);
+    }
+  }
   names_ = &rows.names();
   add_lines(rows);
   iteration_log.begin_chunk(rows);
@@ -25,8 +30,8 @@ void FindingFacts::add(const SelectedRows& rows) {
   rows.ranges(kRanges, [this](const RangeRecord& range, bool begins) {
     coverage.add_range(range.thread);
     if (begins) iteration_log.add_range(range);
-    const bool timed = begins && range.path != 0 && range.name == 0 && range.end_ns != kNoTime;
-    if (timed && names_->own_name(range.path) == kCompilation)
+    const bool compiles = begins && !compilers_.empty() && compilers_.count(range.path) != 0;
+    if (compiles && range.name == 0 && range.end_ns != kNoTime)
       compilation.push_back({range.start_ns, range.end_ns});
   });
   rows.work(kColumns, [this](const auto& record, bool begins) { add_row(record, begins); });

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -83,7 +84,8 @@ class FindingFacts {
   void add_work(const WorkEvent& event);
 
   IdleCauses* idle_;
-  const TraceNames* names_ = nullptr;  // up to the latest chunk
+  const TraceNames* names_ = nullptr;            // up to the latest chunk
+  std::unordered_set<std::uint32_t> compilers_;  // paths of `compilation`
   KernelSorts sorts_;
   LaunchedWork launched_;
   StreamWaits waits_;

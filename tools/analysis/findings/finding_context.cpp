@@ -30,9 +30,9 @@ std::size_t parameters_length(std::string_view name) {
 
 void FindingContext::set_scope() {
   for (const auto& [path, record] : input.trace.paths) {
-    for (std::uint32_t at = path; at != 0; at = input.trace.parent_of(at)) {
-      if (is_set_up(input.trace.own_name(at))) set_up.insert(path);
-    }
+    std::uint32_t at = path;
+    while (at != 0 && !is_set_up(input.trace.own_name(at))) at = input.trace.parent_of(at);
+    if (at != 0) set_up.insert(path);
   }
   rows = input.trace.rows();
   std::erase_if(rows, [this](const PathTotals& row) { return row.path == 0 || !analyses(row.path); });

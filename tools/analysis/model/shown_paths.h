@@ -72,7 +72,10 @@ class ShownPaths {
   /// Names joined by '/'; "" for 0.
   [[nodiscard]] std::string text(std::uint32_t shown) const;
   /// Compiled code that a framework calls as a whole, by the name that it has in the trace.
-  [[nodiscard]] bool is_function(std::uint32_t shown) const { return levels_[shown].kind == Kind::function; }
+  /// False for paths as recorded.
+  [[nodiscard]] bool is_function(std::uint32_t shown) const {
+    return shown < levels_.size() && levels_[shown].kind == Kind::function;
+  }
 
   /// The name of ranges that are no level, as NameRecord::id. No trace has that many names.
   static constexpr std::uint32_t kUnnamed = UINT32_MAX;

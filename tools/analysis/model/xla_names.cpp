@@ -7,8 +7,6 @@
 //
 // with the transformations around the scopes. An operation made of several has the scopes that they share, or
 // no name. Source: XLA's annotations of JAX 0.11, recorded (tests/replay/jax_*).
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "tools/analysis/model/range_names.h"
@@ -19,161 +17,35 @@ namespace {
 constexpr std::string_view kOpen = ":#", kClose = "#";
 
 /// Functions of JAX around a scope's name. `transpose` makes the backward pass of what it is around.
-constexpr std::array<std::string_view, 11> kTransformations{"checkpoint", "custom_jvp", "custom_vjp", "jit",
-                                                            "jvp",        "linearize",  "pjit",       "pmap",
-                                                            "remat",      "transpose",  "vmap"};
+constexpr std::string_view kTransformations =
+    " checkpoint custom_jvp custom_vjp jit jvp linearize pjit pmap remat transpose vmap ";
 
 /// How JAX calls functions: no scope of the program. kOfLoop: behind `while` only.
-constexpr std::array<std::string_view, 10> kCalls{"checkpoint",      "closed_call",
-                                                  "core_call",       "custom_jvp_call",
-                                                  "custom_vjp_call", "custom_vjp_call_jaxpr",
-                                                  "eval_jaxpr",      "pjit",
-                                                  "remat",           "while"};
-constexpr std::array<std::string_view, 4> kOfLoop{"body", "body_fun", "cond", "cond_fun"};
+constexpr std::string_view kCalls =
+    " checkpoint closed_call core_call custom_jvp_call custom_vjp_call custom_vjp_call_jaxpr eval_jaxpr"
+    " pjit remat while ";
+constexpr std::string_view kOfLoop = " body body_fun cond cond_fun ";
 
 /// Operations of JAX (jax.lax) that end a name. Any other last part is a scope.
-constexpr std::array<std::string_view, 138> kOperations{"abs",
-                                                        "acos",
-                                                        "acosh",
-                                                        "add",
-                                                        "add_any",
-                                                        "all_gather",
-                                                        "all_to_all",
-                                                        "and",
-                                                        "argmax",
-                                                        "argmin",
-                                                        "asin",
-                                                        "asinh",
-                                                        "atan",
-                                                        "atan2",
-                                                        "atanh",
-                                                        "bitcast_convert_type",
-                                                        "broadcast_in_dim",
-                                                        "cbrt",
-                                                        "ceil",
-                                                        "cholesky",
-                                                        "clamp",
-                                                        "complex",
-                                                        "concatenate",
-                                                        "conj",
-                                                        "conv_general_dilated",
-                                                        "convert_element_type",
-                                                        "copy",
-                                                        "copy_p",
-                                                        "cos",
-                                                        "cosh",
-                                                        "cummax",
-                                                        "cummin",
-                                                        "cumprod",
-                                                        "cumsum",
-                                                        "cumlogsumexp",
-                                                        "digamma",
-                                                        "div",
-                                                        "dot_general",
-                                                        "dynamic_slice",
-                                                        "dynamic_update_slice",
-                                                        "eigh",
-                                                        "eq",
-                                                        "erf",
-                                                        "erf_inv",
-                                                        "erfc",
-                                                        "exp",
-                                                        "exp2",
-                                                        "expand_dims",
-                                                        "expm1",
-                                                        "fft",
-                                                        "floor",
-                                                        "gather",
-                                                        "ge",
-                                                        "gt",
-                                                        "imag",
-                                                        "integer_pow",
-                                                        "iota",
-                                                        "is_finite",
-                                                        "le",
-                                                        "lgamma",
-                                                        "log",
-                                                        "log1p",
-                                                        "logistic",
-                                                        "lt",
-                                                        "lu",
-                                                        "max",
-                                                        "min",
-                                                        "mul",
-                                                        "ne",
-                                                        "neg",
-                                                        "nextafter",
-                                                        "not",
-                                                        "or",
-                                                        "pad",
-                                                        "pallas_call",
-                                                        "pmax",
-                                                        "pmin",
-                                                        "population_count",
-                                                        "pow",
-                                                        "ppermute",
-                                                        "psum",
-                                                        "qr",
-                                                        "ragged_dot",
-                                                        "random_bits",
-                                                        "random_fold_in",
-                                                        "random_seed",
-                                                        "random_split",
-                                                        "random_unwrap",
-                                                        "random_wrap",
-                                                        "real",
-                                                        "reduce",
-                                                        "reduce_and",
-                                                        "reduce_max",
-                                                        "reduce_min",
-                                                        "reduce_or",
-                                                        "reduce_precision",
-                                                        "reduce_prod",
-                                                        "reduce_scatter",
-                                                        "reduce_sum",
-                                                        "reduce_window",
-                                                        "reduce_window_sum",
-                                                        "rem",
-                                                        "reshape",
-                                                        "rev",
-                                                        "rng_bit_generator",
-                                                        "rng_uniform",
-                                                        "round",
-                                                        "rsqrt",
-                                                        "scatter",
-                                                        "scatter-add",
-                                                        "scatter-max",
-                                                        "scatter-min",
-                                                        "scatter-mul",
-                                                        "scatter_add",
-                                                        "scatter_mul",
-                                                        "select_and_gather_add",
-                                                        "select_and_scatter_add",
-                                                        "select_n",
-                                                        "shift_left",
-                                                        "shift_right_arithmetic",
-                                                        "shift_right_logical",
-                                                        "sign",
-                                                        "sin",
-                                                        "sinh",
-                                                        "slice",
-                                                        "sort",
-                                                        "split",
-                                                        "sqrt",
-                                                        "square",
-                                                        "squeeze",
-                                                        "stop_gradient",
-                                                        "sub",
-                                                        "svd",
-                                                        "tan",
-                                                        "tanh",
-                                                        "threefry2x32",
-                                                        "top_k",
-                                                        "transpose"};
+constexpr std::string_view kOperations =
+    " abs acos acosh add add_any all_gather all_to_all and argmax argmin asin asinh atan atan2 atanh"
+    " bitcast_convert_type broadcast_in_dim cbrt ceil cholesky clamp complex concatenate conj"
+    " conv_general_dilated convert_element_type copy copy_p cos cosh cummax cummin cumprod cumsum"
+    " cumlogsumexp digamma div dot_general dynamic_slice dynamic_update_slice eigh eq erf erf_inv erfc"
+    " exp exp2 expand_dims expm1 fft floor gather ge gt imag integer_pow iota is_finite le lgamma log"
+    " log1p logistic lt lu max min mul ne neg nextafter not or pad pallas_call pmax pmin"
+    " population_count pow ppermute psum qr ragged_dot random_bits random_fold_in random_seed"
+    " random_split random_unwrap random_wrap real reduce reduce_and reduce_max reduce_min reduce_or"
+    " reduce_precision reduce_prod reduce_scatter reduce_sum reduce_window reduce_window_sum rem"
+    " reshape rev rng_bit_generator rng_uniform round rsqrt scatter scatter-add scatter-max scatter-min"
+    " scatter-mul scatter_add scatter_mul select_and_gather_add select_and_scatter_add select_n"
+    " shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice sort split sqrt square"
+    " squeeze stop_gradient sub svd tan tanh threefry2x32 top_k transpose ";
 
-template <std::size_t kSize>
-bool is_one_of(const std::array<std::string_view, kSize>& all, std::string_view name) {
-  return std::find(all.begin(), all.end(), name) != all.end();
+/// `words`: with a space around each.
+bool is_one_of(std::string_view words, std::string_view name) {
+  return name.find(' ') == std::string_view::npos &&
+         words.find(" " + std::string(name) + " ") != std::string_view::npos;
 }
 
 /// The '=' behind the key that begins at `at`; npos: none does.

@@ -9,7 +9,7 @@
 namespace rangefinder {
 namespace {
 
-/// Nobody records for longer than this factor, and the model is not made for it.
+/// Runs that are longer by a larger factor are not suggested.
 constexpr double kMaxRun = 100;
 
 /// Rounded up: "20 times longer".

@@ -303,9 +303,10 @@ void find_compilation(const FindingContext& context, std::vector<Finding>& out) 
   if (context.outside || compiled.length() < kMinNs || part < kMinOfRun) return;
   Finding finding{"compilation"};
   finding.effect = "Compilation took " + duration_text(compiled.length()) + " of " + duration_text(run_ns);
-  finding.why = percent_text(part) +
-                " of the run passed while XLA compiled, on any thread; its autotuner runs " +
-                "kernels meanwhile. The iterations are not slower for it.";
+  finding.why =
+      percent_text(part) +
+      " of the run passed while XLA compiled, on any thread; its autotuner runs kernels meanwhile. The "
+      "iterations are not slower for it.";
   finding.severity = Severity::notable;
   finding.evidence = {evidence_ns("compilation_ns", "compilation", compiled.length()),
                       evidence_ns("run_ns", "the run", run_ns),
