@@ -52,6 +52,9 @@ class ThreadState {
   void emit(const Event& event, std::span<const std::byte> extra = {}) noexcept;
   /// The same with an extended payload in extra slots. Beyond kMaxPayloadBytes it is cut and counted.
   void emit_extended(Event event, const NvtxPayload& payload) noexcept;
+  /// A hold event if this thread waited for a lock of ours. Call it after each lock: the hold must come
+  /// before the ranges and calls that it is in (holds.h).
+  void emit_lock_wait() noexcept;
 
   /// An id for a new range instance: unique in the process, dense.
   [[nodiscard]] std::uint64_t next_range_id() noexcept;
@@ -157,7 +160,6 @@ class ThreadState {
   void emit_closed(const RangeStack::Range& range, std::uint64_t id, std::int64_t end_ns,
                    const NvtxPayload* at_end) noexcept;
   void count_refused() noexcept;
-  void emit_lock_wait() noexcept;
   [[nodiscard]] Place inherited_place() const noexcept;
   void set_base(std::uint32_t name, std::uint32_t domain) noexcept;
   void abandon_open() noexcept;               // owner, when its thread ends

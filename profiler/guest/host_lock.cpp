@@ -106,6 +106,10 @@ LockWait take_lock_wait() noexcept {
   return std::exchange(t_longest_wait, {});
 }
 
+bool waited_for_lock() noexcept {
+  return t_longest_wait.end_ns != 0;
+}
+
 // The place is set before the lock is taken and reset after its release, so that a signal handler never finds
 // this thread holding a lock while the place is `outside`.
 HostLock::HostLock(HostMutex& mutex) noexcept {

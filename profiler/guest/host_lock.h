@@ -52,6 +52,8 @@ struct LockWait {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 [[nodiscard]] LockWait take_lock_wait() noexcept;
+/// Whether take_lock_wait() has one.
+[[nodiscard]] bool waited_for_lock() noexcept;
 
 /// The process is about to end.
 void wait_no_longer_for_locks() noexcept;

@@ -46,15 +46,20 @@ void GraphCallbacks::node_created(ThreadState& state, const CUpti_GraphData& dat
 void GraphCallbacks::on_resource(CUpti_CallbackId cbid, const CUpti_GraphData& data) noexcept {
   const ThreadUse state = recorder_.threads.use();
   if (!state) return;
+  if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) return node_created(*state, data);
+  graph_changed(*state, cbid, data);
+  state->emit_lock_wait();
+}
+
+void GraphCallbacks::graph_changed(ThreadState& state, CUpti_CallbackId cbid,
+                                   const CUpti_GraphData& data) noexcept {
   GraphTable& graphs = recorder_.graphs;
-  GraphCalls& calls = state->graph_calls();
+  GraphCalls& calls = state.graph_calls();
   switch (cbid) {
     case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
       return graphs.graph_created(calls, id_of(data.graph));
     case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING:
       return graphs.graph_destroyed(calls, id_of(data.graph));
-    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
-      return node_created(*state, data);
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
       return graphs.node_cloned(calls, id_of(data.node), id_of(data.originalNode));
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING:

@@ -36,6 +36,7 @@ class GraphCallbacks {
   [[nodiscard]] std::uint64_t id_of(CUgraphNode node) const noexcept;
   [[nodiscard]] std::uint32_t cached_id_of(ThreadState& state, CUgraph graph) const noexcept;
   void node_created(ThreadState& state, const CUpti_GraphData& data) noexcept;
+  void graph_changed(ThreadState& state, CUpti_CallbackId cbid, const CUpti_GraphData& data) noexcept;
 
   const CuptiFunctions& cupti_;
   Recorder& recorder_;

@@ -158,6 +158,7 @@ void LaunchCallbacks::emit_launch(ThreadState& state, const CUpti_CallbackData& 
     event.launch.kernel = kernel_name(state, call);
   } else {
     note_launched_graph(call, api, event);
+    state.emit_lock_wait();
   }
   state.emit(event);
   if (call.correlationId % kTimedEvery == 0) cost_.add(recorder_.clock.now_ns() - event.end_ns);
@@ -320,7 +321,10 @@ void LaunchCallbacks::emit_exact(const ThreadUse& use, const CUpti_CallbackData&
   cost_.count();
   event.launch.result = result_of(call);
   event.launch.context = call.contextUid;
-  if (api.kind == ApiClass::graph) note_launched_graph(call, api, event);
+  if (api.kind == ApiClass::graph) {
+    note_launched_graph(call, api, event);
+    if (use) use->emit_lock_wait();
+  }
   exact_.leave(use, call, api, event, outcome, handles_reused_.load(std::memory_order_relaxed));
 }
 

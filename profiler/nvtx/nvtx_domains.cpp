@@ -153,9 +153,17 @@ void name_thread(std::uint32_t thread, std::string_view name) noexcept {
   state->emit(event);
 }
 
-nvtxDomainHandle_t create_domain(std::string_view name, nvtxDomainHandle_t chained) noexcept {
+std::uint32_t intern(std::string_view text) noexcept {
   Recorder& own = recorder();
-  const std::uint32_t id = own.add_domain(own.names.intern(name));
+  const std::uint32_t name = own.names.intern(text);
+  if (waited_for_lock()) [[unlikely]] {
+    if (const ThreadUse state = own.threads.use()) state->emit_lock_wait();
+  }
+  return name;
+}
+
+nvtxDomainHandle_t create_domain(std::string_view name, nvtxDomainHandle_t chained) noexcept {
+  const std::uint32_t id = recorder().add_domain(intern(name));
   note_domain(name, id);
   if (chained == nullptr) return handle_of<nvtxDomainHandle_t>(kDomainTag, id);
   keep_chained(g_chained_domains, bits_of(chained), id);
@@ -163,8 +171,7 @@ nvtxDomainHandle_t create_domain(std::string_view name, nvtxDomainHandle_t chain
 }
 
 nvtxStringHandle_t register_string(std::string_view text, nvtxStringHandle_t chained) noexcept {
-  Recorder& own = recorder();
-  const std::uint32_t name = own.names.intern(text);
+  const std::uint32_t name = intern(text);
   if (chained == nullptr) return handle_of<nvtxStringHandle_t>(kStringTag, name);
   keep_chained(g_chained_strings, bits_of(chained), name);
   return chained;

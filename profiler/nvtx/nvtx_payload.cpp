@@ -84,6 +84,7 @@ void record_definition(std::uint32_t domain, std::uint64_t id, const Attributes&
     event.schema.domain = domain;
     // kOtherName: intern() has counted it, and there is no JSON.
     if (event.schema.definition != kOtherName) state->emit(event);
+    state->emit_lock_wait();
   } catch (...) {
     own.loss.add(Loss::record_sink_errors);
   }

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -200,6 +202,31 @@ TEST_CASE("a registered string names a range by its text, narrow or wide") {
 
   for (int level = 2; level >= 0; --level) CHECK(nvtxDomainRangePop(domain) == level);
   take_events();
+}
+
+TEST_CASE("a wait for the lock of names is recorded before the ranges that it is in") {
+  std::vector<EventKind> kinds;
+  // Again if this thread came to the lock too late to wait for 20 us.
+  for (int tries = 0; kinds.size() < 2 && tries < 100; ++tries) {
+    std::atomic<bool> held{false};
+    std::thread other([&held] {
+      recorder().names.mutex().lock();
+      held = true;
+      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+      while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+      recorder().names.mutex().unlock();
+    });
+    nvtxRangePushA("waits");
+    take_events();
+    while (!held) std::this_thread::yield();
+    nvtxDomainRegisterStringA(nullptr, ("new " + std::to_string(tries)).c_str());
+    nvtxRangePop();
+    other.join();
+    kinds.clear();
+    for (const Seen& seen : take_events()) kinds.push_back(seen.event.kind);
+  }
+
+  CHECK(kinds == std::vector{EventKind::hold, EventKind::range});
 }
 
 TEST_CASE("digits of registered strings are folded like those of others") {
