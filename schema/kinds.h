@@ -31,6 +31,7 @@ namespace rangefinder {
   X(MarkRecord, "mark")                                             \
   X(PathRecord, "path")                                             \
   X(ModuleSourceRecord, "module_source")                            \
+  X(KernelOriginRecord, "kernel_origin")                            \
   X(NameRecord, "name")                                             \
   X(KernelNameRecord, "kernel_name")                                \
   X(LaunchConfigRecord, "config")                                   \

@@ -112,6 +112,15 @@ void fields(Archive& a, Ref<Archive, ModuleSourceRecord> r) {
 }
 
 template <typename Archive>
+void fields(Archive& a, Ref<Archive, KernelOriginRecord> r) {
+  a.required("kernel"_key, r.kernel);
+  a.required("path"_key, r.path);
+  a.required("operators"_key, r.operators);
+  a.optional("file"_key, r.file);
+  a.optional("line"_key, r.line);
+}
+
+template <typename Archive>
 void fields(Archive& a, Ref<Archive, KernelNameRecord> r) {
   a.required("id"_key, r.id);
   a.required("mangled"_key, r.mangled);

@@ -126,6 +126,16 @@ struct ModuleSourceRecord {
   std::uint32_t call_line = 0;   ///< from 1
 };
 
+/// What a generated kernel computes, of one line of the program; a fused kernel has several. Source: the mark
+/// that rangefinder.torch makes before the kernel's first launch in a path.
+struct KernelOriginRecord {
+  std::uint32_t kernel = 0;
+  std::uint32_t path = 0;  ///< of that launch
+  std::string operators;   ///< "silu, mul", in their order
+  std::string file;        ///< empty: unknown
+  std::uint32_t line = 0;  ///< from 1
+};
+
 /// A kernel name, interned.
 struct KernelNameRecord {
   std::uint32_t id = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/drain/trace_builder.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <type_traits>
@@ -327,12 +325,11 @@ void TraceBuilder::on_range(std::uint32_t thread, const Event& event, std::span<
 
 void TraceBuilder::on_hold(std::uint32_t thread, const Event& event) {
   const HoldRecord hold = decoder_.hold(thread, event);
-  if (logs_debug() && hold.end_ns - hold.start_ns >= kNsPerMs) {
-    log_debug("thread " + std::to_string(thread) + " was held for " +
-              std::to_string((hold.end_ns - hold.start_ns) / kNsPerMs) +
+  const std::int64_t ns = hold.end_ns - hold.start_ns;
+  if (logs_debug() && ns >= kNsPerMs)
+    log_debug("thread " + std::to_string(thread) + " was held for " + std::to_string(ns / kNsPerMs) +
               " ms: " + std::string(to_text(hold.cause)));
-  }
-  if (hold.end_ns > hold.start_ns) held_ns_ += static_cast<std::uint64_t>(hold.end_ns - hold.start_ns);
+  if (ns > 0) held_ns_ += static_cast<std::uint64_t>(ns);
   writer_.write(hold);
   totals_.add(hold);
 }
@@ -352,7 +349,7 @@ void TraceBuilder::record(std::uint32_t thread, const Event& event, std::span<co
 }
 
 void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<const std::byte> extra) {
-  if (omits_sources_ && event.kind == EventKind::module_source) return;
+  if (omits_sources_ && has_source_lines(event.kind)) return;
   if (recording_ != nullptr) record(thread, event, extra);
   if (MonitorCycle::omits(event.kind) && place(event) == MonitorCycle::Place::outside) return;
   switch (event.kind) {
@@ -380,6 +377,8 @@ void TraceBuilder::on_event(std::uint32_t thread, const Event& event, std::span<
     case EventKind::payload_schema:
       return writer_.add_payload_schema(
           {event.schema.id, event.schema.domain, std::string(recorder_.names.text(event.schema.definition))});
+    case EventKind::kernel_origin:
+      return writer_.add_kernel_origin(event.path, event.origin);
     case EventKind::module_source:
       return writer_.add_module_source(
           event.path, event.source.module,

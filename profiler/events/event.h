@@ -34,7 +34,13 @@ enum class EventKind : std::uint8_t {
   payload_schema,
   hold,
   module_source,
+  kernel_origin,
 };
+
+/// Whether events of this kind name lines of the program's source.
+[[nodiscard]] constexpr bool has_source_lines(EventKind kind) noexcept {
+  return kind == EventKind::module_source || kind == EventKind::kernel_origin;
+}
 
 /// `flags` of a launch.
 inline constexpr std::uint8_t kLaunchCaptured = 1;  ///< it made a graph node, and no work yet
@@ -44,6 +50,13 @@ inline constexpr std::uint8_t kLaunchExact = 2;
 inline constexpr std::uint8_t kInherited = 0x80;
 /// `flags` of a range.
 inline constexpr std::uint8_t kRangeUnclosed = 1;  ///< still open when recording stopped; end_ns is kNoTime
+
+/// What a generated kernel computes, of one line of the program. NameTable ids.
+struct GeneratedKernel {
+  std::uint32_t kernel, operators;
+  std::uint32_t file, line;  ///< 0: unknown
+  bool operator==(const GeneratedKernel&) const = default;
+};
 
 /// A "name" is a NameTable id.
 struct Event {
@@ -107,7 +120,8 @@ struct Event {
       std::uint64_t module;                 ///< module_chain(): its name and those of the modules around it
       std::uint32_t class_file, call_file;  ///< names; 0: unknown
       std::uint32_t class_line, call_line;
-    } source;  ///< module_source; `path` is the module's
+    } source;                ///< module_source; `path` is the module's
+    GeneratedKernel origin;  ///< kernel_origin; `path` is that of the launch
   };
 };
 static_assert(sizeof(Event) == 64 && sizeof(Event::nvtx) == 24 && std::is_trivially_copyable_v<Event>);

@@ -13,6 +13,10 @@ NamingLog::Key NamingLog::key_of(const Event& event) noexcept {
       return {event.kind, event.nvtx.domain, event.nvtx.category};
     case EventKind::module_source:
       return {event.kind, 0, event.path};
+    case EventKind::kernel_origin:  // a line of the program: ids of names have 18 bits
+      return {event.kind, event.path,
+              std::uint64_t{event.origin.kernel} << 46 | std::uint64_t{event.origin.file} << 28 |
+                  (event.origin.line & 0xFFF'FFFF)};
     default:  // payload_schema
       return {event.kind, event.schema.domain, event.schema.id};
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keeps events that hold for all later windows: names of threads, categories and payload
-// schemas, source lines of modules. The application emits them once, perhaps long before a window opens;
-// every window needs them.
+// schemas, source lines of modules, origins of generated kernels. The application emits them once, perhaps
+// long before a window opens; every window needs them.
 //
 //   ThreadState::emit ─▶ NamingLog (always) ─▶ the drain thread, at the start of each window
 //                    └─▶ ring (while a window is open)
@@ -24,7 +24,7 @@ namespace rangefinder {
 /// Whether events of this kind also apply to later windows.
 [[nodiscard]] constexpr bool names_something(EventKind kind) noexcept {
   return kind == EventKind::thread_name || kind == EventKind::category_name ||
-         kind == EventKind::payload_schema || kind == EventKind::module_source;
+         kind == EventKind::payload_schema || has_source_lines(kind);
 }
 
 class NamingLog {

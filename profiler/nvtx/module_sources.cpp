@@ -44,6 +44,24 @@ std::uint32_t range_name(std::string_view text) noexcept {
   return recorder().names.intern(fold_digits(text, folded));
 }
 
+constexpr std::string_view kOriginHead = "kernel\n";
+
+void record_origin(ThreadState& state, std::string_view text) noexcept {
+  const std::string_view kernel = take_line(text), operators = take_line(text);
+  const SourceLine at = source_line(take_line(text));
+  Event event;
+  event.kind = EventKind::kernel_origin;
+  event.start_ns = event.end_ns = recorder().clock.now_ns();
+  event.path = state.stack().path();
+  event.origin.kernel = recorder().names.intern(kernel);
+  event.origin.operators = recorder().names.intern(operators);
+  event.origin.file = at.file;
+  event.origin.line = at.line;
+  state.emit_lock_wait();
+  const bool is_named = !kernel.empty() && event.origin.kernel != kOtherName && event.path != kOtherPath;
+  if (is_named && event.path != 0) state.emit(event);
+}
+
 }  // namespace
 
 void note_domain(std::string_view name, std::uint32_t domain) noexcept {
@@ -56,6 +74,7 @@ bool is_source_domain(std::uint32_t domain) noexcept {
 }
 
 void record_source(ThreadState& state, std::string_view text) noexcept {
+  if (text.starts_with(kOriginHead)) return record_origin(state, text.substr(kOriginHead.size()));
   const SourceLine of_class = source_line(take_line(text)), call = source_line(take_line(text));
   const std::uint32_t path = state.stack().path();
   if ((of_class.file == 0 && call.file == 0) || text.empty() || path == 0 || path == kOtherPath) return;
@@ -76,6 +95,7 @@ void record_source(ThreadState& state, std::string_view text) noexcept {
   event.source.class_line = of_class.line;
   event.source.call_file = call.file;
   event.source.call_line = call.line;
+  state.emit_lock_wait();
   state.emit(event);
 }
 

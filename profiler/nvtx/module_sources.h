@@ -8,8 +8,16 @@
 //                                decoder               names of the modules, the outermost first
 //                                attn
 //
-// Such a mark is not recorded. It becomes a module_source event, which holds for later windows too
-// (naming_log.h).
+// and, for compiled code, one mark for each line of the program that a generated kernel computes, in the
+// range of its launch:
+//
+//   domain rangefinder.source    kernel
+//                                triton_poi_fused_mul_silu_7
+//                                silu, mul             operators
+//                                /app/model.py:220     their line; may be empty
+//
+// Such a mark is not recorded. It becomes a module_source or kernel_origin event, which holds for later
+// windows too (naming_log.h).
 #pragma once
 
 #include <cstdint>
@@ -25,8 +33,8 @@ inline constexpr std::string_view kSourceDomain = "rangefinder.source";
 void note_domain(std::string_view name, std::uint32_t domain) noexcept;
 /// Its marks are source lines. Any thread.
 [[nodiscard]] bool is_source_domain(std::uint32_t domain) noexcept;
-/// Keeps the source lines in the text of a mark. Without effect if it is malformed, or if the innermost range
-/// of the thread is not the module's.
+/// Keeps the source lines, or the kernel's origin, in the text of a mark. Without effect if it is malformed,
+/// or if the innermost range of the thread is not the module's.
 void record_source(ThreadState& state, std::string_view text) noexcept;
 
 }  // namespace rangefinder

@@ -18,6 +18,8 @@ struct Pattern {
 // First match wins, so specific patterns come before general ones: cuDNN's fused attention is built
 // from CUTLASS; PyTorch instantiates CUTLASS and CUB templates under its own names.
 constexpr std::array kPatterns{
+    // Inductor's name has the operators: triton_poi_fused__scaled_dot_product_cudnn_attention_add_3.
+    Pattern{Match::starts, "triton_", "Triton"},
     Pattern{Match::starts, "ncclDevKernel", "NCCL"},
     Pattern{Match::starts, "ncclKernel", "NCCL"},
     Pattern{Match::contains, "nvshmem", "NVSHMEM"},
@@ -42,7 +44,6 @@ constexpr std::array kPatterns{
     Pattern{Match::contains, "cusparse", "cuSPARSE"},
     Pattern{Match::contains, "cusolver", "cuSOLVER"},
     Pattern{Match::contains, "curand", "cuRAND"},
-    Pattern{Match::starts, "triton_", "Triton"},
     Pattern{Match::contains, "pytorch_flash", "PyTorch"},
     Pattern{Match::contains, "fmha_cutlass", "CUTLASS"},
     Pattern{Match::contains, "at::native", "PyTorch"},

@@ -122,6 +122,19 @@ void TraceWriter::add_module_source(std::uint32_t path, std::uint64_t module, co
   if (paths_.contains(path)) write_source(path);
 }
 
+void TraceWriter::add_kernel_origin(std::uint32_t path, const GeneratedKernel& origin) {
+  const std::uint32_t kernel = kernels_.intern(recorder_.names.text(origin.kernel));
+  if (kernel == kOtherKernel || origins_kept_ >= kMaxKept) return;
+  std::vector<Origin>& of_kernel = origins_[kernel];
+  const Origin added{path, origin};
+  if (std::find(of_kernel.begin(), of_kernel.end(), added) != of_kernel.end()) return;
+  of_kernel.push_back(added);
+  ++origins_kept_;
+  if (!kernel_names_.contains(kernel)) return;
+  begin();
+  if (kernel_names_.contains(kernel)) write_origin(kernel, added);
+}
+
 void TraceWriter::need_domain(std::uint32_t domain) {
   if (domain == 0 || !domains_.add(domain)) return;
   line(DomainRecord{domain, std::string(recorder_.names.text(recorder_.domain_name(domain)))});
@@ -136,14 +149,21 @@ void TraceWriter::need_path(std::uint32_t path) {
   write_source(path);
 }
 
+std::string TraceWriter::text_of(std::uint32_t name) const {
+  return name == 0 ? std::string() : std::string(recorder_.names.text(name));
+}
+
 void TraceWriter::write_source(std::uint32_t path) {
   const auto source = sources_.find(path);
   if (!source) return;
-  const auto file = [this](std::uint32_t name) {
-    return name == 0 ? std::string() : std::string(recorder_.names.text(name));
-  };
-  line(ModuleSourceRecord{path, file(source->class_file), source->class_line, file(source->call_file),
+  line(ModuleSourceRecord{path, text_of(source->class_file), source->class_line, text_of(source->call_file),
                           source->call_line});
+}
+
+void TraceWriter::write_origin(std::uint32_t kernel, const Origin& origin) {
+  const auto& [path, of] = origin;
+  need_path(path);
+  line(KernelOriginRecord{kernel, path, text_of(of.operators), text_of(of.file), of.line});
 }
 
 void TraceWriter::need_name(std::uint32_t name) {
@@ -157,7 +177,11 @@ void TraceWriter::need_thread(std::uint32_t thread) {
 }
 
 void TraceWriter::need_kernel_name(std::uint32_t name) {
-  if (name != 0 && kernel_names_.add(name)) line(kernels_.name(name));
+  if (name == 0 || !kernel_names_.add(name)) return;
+  line(kernels_.name(name));
+  if (const auto origins = origins_.find(name); origins != origins_.end()) {
+    for (const Origin& origin : origins->second) write_origin(name, origin);
+  }
 }
 
 void TraceWriter::need_config(std::uint32_t config) {

@@ -43,6 +43,8 @@ class TraceWriter {
   void name_thread(std::uint32_t thread, const std::string& name);
   /// Its line follows that of each path of the module. `module`: module_chain() of its names.
   void add_module_source(std::uint32_t path, std::uint64_t module, const PathSource& source);
+  /// Its line follows that of the kernel. `path`: of a launch.
+  void add_kernel_origin(std::uint32_t path, const GeneratedKernel& origin);
 
   void write(const KernelRecord& record);
   void write(const MemcpyRecord& record);
@@ -111,6 +113,9 @@ class TraceWriter {
   void need_host(const HostWork& host);
   void need_path(std::uint32_t path);
   void write_source(std::uint32_t path);
+  using Origin = std::pair<std::uint32_t, GeneratedKernel>;  // path
+  void write_origin(std::uint32_t kernel, const Origin& origin);
+  [[nodiscard]] std::string text_of(std::uint32_t name) const;
   void need_domain(std::uint32_t domain);
   void need_name(std::uint32_t name);
   void need_thread(std::uint32_t thread);
@@ -133,6 +138,8 @@ class TraceWriter {
   std::unordered_map<std::uint32_t, MetricSetRecord> metric_sets_;
   std::unordered_map<std::uint32_t, std::string> threads_;
   PathSources sources_;
+  std::unordered_map<std::uint32_t, std::vector<Origin>> origins_;  // by kernel
+  std::size_t origins_kept_ = 0;
   std::array<std::uint64_t, kKinds> counts_{};
   // Ids that already have a line in this segment.
   IdSet paths_, domains_, names_, kernel_names_, configs_, written_sets_;

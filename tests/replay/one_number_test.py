@@ -25,6 +25,7 @@ import zlib
 ADDED = ("calls", "kernels", "graphs", "gpu_ns", "gpu_ns_exclusive", "gpu_busy_ns", "host_ns")
 BYTES = ("dram_read_bytes", "dram_write_bytes", "l2_bytes")
 MOST_PATTERNS = 12  # a report each
+LIMIT_S = 1500  # of a command, under ThreadSanitizer; CTest has a limit for each test
 UNIT = 32  # bytes of one sample unit: parts of samples are rounded to it
 
 
@@ -55,7 +56,7 @@ class OneNumber(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.trace = os.path.join(cls.folder.name, "trace")
         unpack = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unpack_golden.py")
-        subprocess.run([sys.executable, "-B", unpack, cls.recording, cls.trace], check=True, timeout=60)
+        subprocess.run([sys.executable, "-B", unpack, cls.recording, cls.trace], check=True, timeout=LIMIT_S)
         with open(os.path.join(cls.trace, "trace-00000.ndjson"), encoding="utf-8") as file:
             cls.lines = [json.loads(line) for line in file]
         cls.whole = cls.report("modules")
@@ -67,7 +68,7 @@ class OneNumber(unittest.TestCase):
     @classmethod
     def report(cls, section, *options):
         command = [cls.program, "report", cls.trace, "--json", "--section", section, *options]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
         if done.returncode != 0:
             raise AssertionError(f"{command}: exit code {done.returncode}: {done.stderr}")
         return json.loads(done.stdout)["traces"][0]
@@ -76,7 +77,7 @@ class OneNumber(unittest.TestCase):
     def table(cls, section):
         """Rows of the section's main table: faster than report(), which reads the samples for any section."""
         command = [cls.program, "report", cls.trace, "--csv", "--section", section]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=True)
         return list(csv.DictReader(done.stdout.splitlines()))
 
     @classmethod
@@ -117,7 +118,7 @@ class OneNumber(unittest.TestCase):
 
     def test_the_page_and_exports_have_the_numbers_of_the_report(self):
         page, database = (os.path.join(self.folder.name, name) for name in ("page.html", "trace.sqlite"))
-        subprocess.run([self.program, "report", self.trace, "--html", page], check=True, timeout=120,
+        subprocess.run([self.program, "report", self.trace, "--html", page], check=True, timeout=LIMIT_S,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with open(page, encoding="utf-8") as file:
             packed = re.search(r'<script type="text/plain" id="tables">(.*?)</script>', file.read(), re.DOTALL).group(1)
@@ -130,7 +131,7 @@ class OneNumber(unittest.TestCase):
                 for key, value in values.items():
                     self.assertAlmostEqual(shown["metrics"][name][key], value, delta=1e-4 * abs(value), msg=name)
         subprocess.run([self.program, "export", self.trace, "--to", "sqlite", "--out", database], check=True,
-                       timeout=120, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                       timeout=LIMIT_S, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         query = 'SELECT count(*), sum("end" - start) FROM CUPTI_ACTIVITY_KIND_KERNEL'
         with sqlite3.connect(database) as exported:
             count, ns = exported.execute(query).fetchone()
@@ -194,7 +195,7 @@ class OneNumber(unittest.TestCase):
     @classmethod
     @functools.lru_cache(maxsize=None)
     def overview(cls):
-        done = subprocess.run([cls.program, "report", cls.trace, "--json"], capture_output=True, text=True, timeout=120, check=True)
+        done = subprocess.run([cls.program, "report", cls.trace, "--json"], capture_output=True, text=True, timeout=LIMIT_S, check=True)
         return json.loads(done.stdout)["traces"][0]
 
     def test_a_range_selects_rows_and_changes_none(self):

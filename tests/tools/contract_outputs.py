@@ -44,6 +44,7 @@ REPORTS = (
     ("known_bytes_exact", "--section", "modules", "--fit"),
     ("multi_stream_ranges", "--section", "graphs", "--check", "--all"),
     ("examples", "--section", "kernel", "--kernel", "."),
+    ("compiled_origins", "--section", "kernel", "--kernel", "fused"),
     ("layered", "--section", "layers"),
     ("layered", "--section", "findings"),
     ("layered", "--section", "memory"),

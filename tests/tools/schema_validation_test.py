@@ -29,6 +29,8 @@ BROKEN_LINES = {
     "path": {"id": [0, -2], "parent": ["1"]},
     "module_source": {"path": [0, DELETE], "class_file": ["", DELETE], "class_line": [0, DELETE],
                       "call_file": [5, DELETE], "call_line": ["30", DELETE]},
+    "kernel_origin": {"path": [0, DELETE], "kernel": ["triton", DELETE], "operators": [5, DELETE], "file": ["", DELETE],
+                      "line": [0, DELETE]},
     "kernel_name": {"id": [1.5]},
     "config": {"grid": [[1, 2], [1, 2, 3, 4]], "block": [[1, 2, -1]], "cluster": [[0, 0, 0]],
                "registers": [0]},

@@ -228,6 +228,46 @@ class Source(CompiledTest):
         self.assertEqual([lines, lines], [mark for mark in marks if mark[0].endswith("\n0")])
         self.assertEqual(1, len(fake.compilations))
 
+    def test_generated_kernels_have_a_mark_for_each_line_of_the_program(self):
+        """Also those of code from the cache, in each path."""
+        def node(operation, line, operator=None, layer="0"):
+            out = Node(operation, f"L['self'].layers.{layer}", model.layers._modules[layer])
+            out.meta["stack_trace"] = f'  File "/app/model.py", line {line}, in forward\n    code\n' if line else ""
+            out.meta["original_aten"] = operator and f"aten.{operator}.default"
+            return out
+
+        for _ in range(2):
+            marks = []
+            self.hooks.sources._mark = lambda domain, text: marks.append((text.split("\n"), "/".join(torch._stack())))
+            model = make_model()
+            kernel = Kernel("fused_0", node("sigmoid", 220, "silu"), node("mul", 220, "silu"), node("mul", 220),
+                            node("view", 9), node("pow", 73), node("_softmax", 0))
+            many = Kernel("fused_1", *(node(f"op{i}", 7, layer="1") for i in range(12)))
+            outside = Node("exp")
+            outside.op = "placeholder"
+            model.graph = lambda: [kernel, many, kernel, Kernel("fused_2", outside, Node("sin"))]
+            torch.compile(model)(torch.Tensor())
+
+            origins = [(*lines[1:], at) for lines, at in marks if lines[0] == "kernel"]
+            self.assertEqual([("fused_2", "sin", "", "step"),
+                              ("fused_0", "silu, mul", "/app/model.py:220", "step/layers/0"),
+                              ("fused_0", "pow", "/app/model.py:73", "step/layers/0"),
+                              ("fused_0", "softmax", "", "step/layers/0"),
+                              ("fused_1", "op0, op1, op2, op3, op4, op5, op6, op7 and 4 more", "/app/model.py:7",
+                               "step/layers/1")], origins)
+            self.restart()
+        self.assertEqual(1, len(fake.compilations))
+
+    def test_a_changed_line_makes_another_key(self):
+        for line in (1, 2):
+            model = make_model()
+            kernel = Kernel("fused", Node("mul", "L['self'].layers.0", model.layers._modules["0"]))
+            kernel.nodes[0].meta["stack_trace"] = f'  File "/app/model.py", line {line}, in helper\n'
+            model.graph = lambda kernel=kernel: [kernel]
+            torch.compile(model)(torch.Tensor())
+
+        self.assertEqual(2, len(fake.compilations))
+
 
 class Functions(CompiledTest):
     def test_each_call_of_a_compiled_function_with_modules_is_a_step(self):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hugging Face's RT-DETR (R50) with random weights, fp16, 640 x 640, no downloads.
 
-Prints one JSON line: milliseconds per forward. --hooks: one NVTX range per module, named by the last
-component of its name, as a user would write it. Without --hooks the program does not use NVTX.
+Prints one JSON line: milliseconds per forward. --compile: with torch.compile. --hooks: one NVTX range per module, named by
+the last component of its name, as a user would write it. Without --hooks the program does not use NVTX.
 """
 import argparse
 import json
@@ -45,6 +45,7 @@ def main():
     parser.add_argument("--warmup", type=int, default=5)
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--hooks", action="store_true")
+    parser.add_argument("--compile", action="store_true")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("hf_rtdetr: PyTorch sees no GPU")
@@ -56,6 +57,8 @@ def main():
     pixels = torch.rand(options.batch, 3, 640, 640).half().cuda()
     if options.hooks:
         add_ranges(model)
+    if options.compile:
+        model = torch.compile(model)
     with torch.inference_mode():
         for _ in range(options.warmup):
             model(pixel_values=pixels)

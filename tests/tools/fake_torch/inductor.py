@@ -22,7 +22,7 @@ class Node:
     """An FX node: `expression` is that of the module it was called in, as TorchDynamo writes it."""
 
     def __init__(self, operation, expression=None, module=None, backward=False):
-        self.target = f"aten.{operation}.default"
+        self.op, self.target = "call_function", f"aten.{operation}.default"
         stack = {str(id(module)): (expression, type(module))} if expression else None
         self.meta = {"fwd_nn_module_stack" if backward else "nn_module_stack": stack} if stack else {}
 

@@ -235,6 +235,33 @@ TEST_CASE("the source lines of a module are in the trace") {
   CHECK(written.call_line == 30);
 }
 
+TEST_CASE("the origin of a generated kernel follows the kernel, and sources are omitted together") {
+  for (const bool omits : {false, true}) {
+    BuiltTrace trace;
+    if (omits) trace.builder.omit_sources();
+    Event origin;
+    origin.kind = EventKind::kernel_origin;
+    origin.path = trace.layer;
+    origin.origin.kernel = trace.name("_Z3addPf");
+    origin.origin.operators = trace.name("silu, mul");
+    origin.origin.file = trace.name("/app/model.py");
+    origin.origin.line = 220;
+    trace.event(origin);
+    trace.event(launch_event(5, "cuLaunchKernel", trace.layer));
+    trace.builder.on_kernel(kernel_activity(5));
+
+    const WrittenTrace written = trace.read();
+    CHECK(written.all<KernelOriginRecord>().size() == (omits ? 0 : 1));
+    if (omits) continue;
+    const KernelOriginRecord record = written.only<KernelOriginRecord>();
+    CHECK(record.kernel == written.only<KernelRecord>().name);
+    CHECK(record.path == trace.layer);
+    CHECK(record.operators == "silu, mul");
+    CHECK(record.file == "/app/model.py");
+    CHECK(record.line == 220);
+  }
+}
+
 TEST_CASE("only the category of that name in its own domain declares bytes") {
   BuiltTrace trace;
   const std::uint32_t domain = trace.recorder.add_domain(trace.name("app"));

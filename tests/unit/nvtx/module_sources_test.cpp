@@ -103,6 +103,39 @@ TEST_CASE("names of source lines are folded like those of ranges") {
   CHECK(seen[0].event.source.module == chain({"layer #"}));
 }
 
+TEST_CASE("a mark of a generated kernel becomes its origin in the innermost path") {
+  const auto seen = events_of_mark("kernel\ntriton_poi_fused_mul_silu_7\nsilu, mul\n/app/model.py:220");
+  REQUIRE(seen.size() == 1);
+  const Event& event = seen[0].event;
+  CHECK(event.kind == EventKind::kernel_origin);
+  CHECK(path_name(event.path) == "attn");
+  CHECK(name_text(event.origin.kernel) == "triton_poi_fused_mul_silu_7");
+  CHECK(name_text(event.origin.operators) == "silu, mul");
+  CHECK(name_text(event.origin.file) == "/app/model.py");
+  CHECK(event.origin.line == 220);
+
+  const auto no_line = events_of_mark("kernel\ntriton_poi_fused_add_0\nadd\n");
+  REQUIRE(no_line.size() == 1);
+  CHECK(no_line[0].event.origin.file == 0);
+  for (const char* const text : {"kernel\n", "kernel\n\nadd\n/app/model.py:220"})
+    CHECK(events_of_mark(text).empty());
+}
+
+TEST_CASE("each line of a kernel's origin holds for later windows") {
+  recorder().record_until_ns.store(Recorder::kNever);
+  for (const char* const text :
+       {"kernel\nlater\nadd\na.py:1", "kernel\nlater\nmul\na.py:2", "kernel\nlater\nsub\na.py:2"})
+    CHECK(events_of_mark(text).empty());
+  recorder().record_until_ns.store(Recorder::kAlways);
+
+  std::vector<std::string> operators;
+  for (const NamingLog::Entry& entry : recorder().naming.entries()) {
+    if (entry.event.kind == EventKind::kernel_origin && name_text(entry.event.origin.kernel) == "later")
+      operators.push_back(name_text(entry.event.origin.operators));
+  }
+  CHECK(operators == std::vector<std::string>{"add", "sub"});
+}
+
 TEST_CASE("source lines hold for later windows, once a path") {
   recorder().record_until_ns.store(Recorder::kNever);
   CHECK(events_of_mark("z.py:1\n\ndecoder\nattn").empty());

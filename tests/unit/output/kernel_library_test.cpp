@@ -92,6 +92,7 @@ TEST_CASE("kernels of Triton, by Inductor's prefix or by the signature at the en
       {"triton_poi_fused_add_relu_0", "Triton"},
       {"triton_red_fused__to_copy_mean_3", "Triton"},
       {"triton_tem_fused_mm_12", "Triton"},
+      {"triton_poi_fused__scaled_dot_product_cudnn_attention_add_3", "Triton"},
       {"add_kernel_0d1d2d3de", "Triton"},
       {"_attn_fwd_0d1d2d34d5d6de7de8c9de", "Triton"},
   });

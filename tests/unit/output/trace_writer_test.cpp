@@ -150,6 +150,33 @@ TEST_CASE("source lines of a path that was written already have their line at on
   CHECK(written.only<ModuleSourceRecord>().call_file.empty());
 }
 
+TEST_CASE("origins of a kernel follow its name, once per segment") {
+  Writing trace;
+  const auto name = [&trace](const char* text) { return trace.recorder.names.intern(text); };
+  const KernelRecord kernel = trace.kernel_in(trace.model);
+  const std::uint32_t mangled = name(trace.kernels.name(kernel.name).mangled.c_str());
+  const GeneratedKernel first{mangled, name("silu, mul"), name("/app/model.py"), 220};
+  const GeneratedKernel second{mangled, name("pow"), 0, 0};
+  for (int i = 0; i < 2; ++i) trace.writer.add_kernel_origin(trace.layer, first);
+  trace.writer.write(kernel);
+  trace.writer.add_kernel_origin(trace.model, second);
+  trace.writer.add_kernel_origin(trace.model, second);
+  trace.writer.add_kernel_origin(trace.layer, {name("never_launched"), name("add"), 0, 0});
+  trace.segments.rotate();
+  trace.writer.write(kernel);
+
+  const WrittenTrace written = trace.read();
+  CHECK(written.kinds() ==
+        "header gpu path kernel_name domain path kernel_origin config kernel kernel_origin "
+        "header gpu path kernel_name domain path kernel_origin kernel_origin config kernel");
+  const KernelOriginRecord origin = written.all<KernelOriginRecord>().at(2);
+  CHECK(origin.kernel == kernel.name);
+  CHECK(origin.path == trace.layer);
+  CHECK(origin.operators == "silu, mul");
+  CHECK(origin.file + ":" + std::to_string(origin.line) == "/app/model.py:220");
+  CHECK(written.all<KernelOriginRecord>().at(3).file.empty());
+}
+
 TEST_CASE("headers number the segments and repeat the other facts") {
   Writing trace;
   trace.writer.write(trace.kernel_in(0));

@@ -87,6 +87,7 @@ inline void add_names(std::vector<Line>& lines) {
   lines.emplace_back(PathRecord{2, 1, 1, "encoder/0"});
   lines.emplace_back(ModuleSourceRecord{2, "/opt/app/model.py", 214, "/opt/app/train.py", 30});
   lines.emplace_back(KernelNameRecord{1, "_Z4gemmPf", "gemm(float*)", "own", "no known library in the name"});
+  lines.emplace_back(KernelOriginRecord{1, 2, "silu, mul", "/opt/app/model.py", 220});
   lines.emplace_back(LaunchConfigRecord{1, {128, 2, 1}, {256, 1, 1}, {2, 1, 1}, 64, 1024, 32768, 34816, 16});
   lines.emplace_back(
       PayloadSchemaRecord{16777216, 1, R"({"type":"struct","entries":[{"name":"n","size":8.0}]})"});

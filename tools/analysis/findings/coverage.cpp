@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/model/range_names.h"
 
 namespace rangefinder {
 namespace {
@@ -193,6 +194,10 @@ std::string coverage_text(const Coverage& coverage) {
   if (coverage.why == Uncovered::around) {
     return percent_text(1 - coverage.share) + of + "`" + printable(coverage.around) +
            "`, around all work, and in none of its parts: open ranges in it";
+  }
+  if (coverage.why == Uncovered::unnamed && coverage.unnamed.ends_with(kNoScope)) {
+    return percent_text(coverage.unnamed_share) + of + "operations for which XLA names no scope, as `" +
+           printable(coverage.unnamed) + "`: fusions with several results, broadcasts, what XLA adds itself";
   }
   if (coverage.why == Uncovered::unnamed) {
     return percent_text(coverage.unnamed_share) + of + "compiled code whose modules have no names, as `" +

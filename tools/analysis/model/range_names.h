@@ -20,6 +20,7 @@ namespace rangefinder {
 
 /// Names of the rows of set-up work, which is no iteration.
 inline constexpr std::string_view kCompilation = "(compilation)", kAutotuning = "(autotuning)";
+inline constexpr std::string_view kNoScope = "(compiled: no scope)";  ///< operations that XLA gives no scope
 [[nodiscard]] constexpr bool is_set_up(std::string_view name) {
   return name == kCompilation || name == kAutotuning;
 }

@@ -21,6 +21,7 @@ void TraceNames::add(const Line& line) {
   // The last one counts: the profiler may learn a module's own lines after those of a module of that name.
   if (const auto* const source = std::get_if<ModuleSourceRecord>(&line); source && source->path != 0)
     sources.insert_or_assign(source->path, SourceLines(*source));
+  if (const auto* const origin = std::get_if<KernelOriginRecord>(&line)) origins.add(*origin);
   if (const auto* const domain = std::get_if<DomainRecord>(&line)) domains.emplace(domain->id, domain->name);
   if (const auto* const name = std::get_if<KernelNameRecord>(&line)) kernel_names.emplace(name->id, *name);
   if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) configs.emplace(config->id, *config);

@@ -21,6 +21,7 @@
 
 #include "profiler/attribution/holds.h"
 #include "schema/read_line.h"
+#include "tools/analysis/model/kernel_origins.h"
 #include "tools/analysis/model/module_sources.h"
 #include "tools/analysis/model/read_ledger.h"
 #include "tools/analysis/model/trace_files.h"
@@ -38,6 +39,7 @@ struct TraceNames {
   std::vector<GpuRecord> gpus;
   std::unordered_map<std::uint32_t, PathRecord> paths;
   std::unordered_map<std::uint32_t, SourceLines> sources;  ///< of modules, by path; few paths have them
+  KernelOrigins origins;
   std::unordered_map<std::uint32_t, std::string> domains;  ///< names of NVTX domains
   std::unordered_map<std::uint32_t, KernelNameRecord> kernel_names;
   std::unordered_map<std::uint32_t, LaunchConfigRecord> configs;

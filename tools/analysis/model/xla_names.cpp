@@ -23,7 +23,7 @@ constexpr std::string_view kTransformations =
 /// How JAX calls functions: no scope of the program. kOfLoop: behind `while` only.
 constexpr std::string_view kCalls =
     " checkpoint closed_call core_call custom_jvp_call custom_vjp_call custom_vjp_call_jaxpr eval_jaxpr"
-    " pjit remat while ";
+    " pjit remat remat2 while ";
 constexpr std::string_view kOfLoop = " body body_fun cond cond_fun ";
 
 /// Operations of JAX (jax.lax) that end a name. Any other last part is a scope.
@@ -133,7 +133,7 @@ NameMeaning operation(std::string_view fields) {
   const auto is_product = [](std::string_view level) { return level.find("->") != std::string_view::npos; };
   const bool named =
       !levels.empty() && levels.back() == last && (is_one_of(kOperations, last) || is_product(last));
-  if (name.empty()) levels.emplace_back("(compiled: no scope)");  // coverage.h counts it
+  if (name.empty()) levels.emplace_back(kNoScope);  // coverage.h counts it
   if (!named) levels.emplace_back(op);
   // A product of jnp.einsum: "bsd,dhe->bshe/dot_general".
   if (named && levels.size() > 1 && is_product(levels[levels.size() - 2])) levels.pop_back();

@@ -3,6 +3,7 @@
 // `--section kernel --kernel NAME`: all data of one kernel, or of all kernels that match.
 //
 //   kernel                  time, bytes, limiter
+//   kernel_origin           of generated kernels: the program's operators and their lines
 //   kernel_configurations   grid, block, resources, theoretical occupancy (occupancy.h), time of each
 //   kernel_speed_of_light   compute, memory, L1, L2, DRAM: share of the peak, busiest part
 //   kernel_memory           L1, shared memory, L2, DRAM: bytes, hit rate, throughput
@@ -161,6 +162,25 @@ Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
   return without_empty_columns(std::move(table));
 }
 
+Table kernel_origin(const KernelDetails& details, const SectionInput& input) {
+  Table table;
+  table.name = "kernel_origin";
+  table.title = "What it computes";
+  table.columns = {{"operators", "operators"},
+                   {"source", "line"},
+                   {"paths", "paths", Unit::count, 40, "in which it computes them"},
+                   {"kernel", "kernel", Unit::text, 90}};
+  for (const KernelDetail& kernel : details.kernels) {
+    for (const OriginLine& origin : input.trace.origins.of(kernel.name.id)) {
+      const bool has_source = !origin.source.empty();
+      table.add({text_cell(origin.operators),
+                 has_source ? Cell(CellValue(origin.source), origin.short_source()) : Cell(),
+                 number_cell(std::uint64_t{origin.paths.size()}), owner_cell(details, kernel)});
+    }
+  }
+  return without_empty_columns(std::move(table));
+}
+
 Table kernel_configurations(const KernelDetails& details, const SectionInput& input) {
   Table table;
   table.name = "kernel_configurations";
@@ -296,6 +316,7 @@ class KernelSection final : public Section {
     if (!details_.kernels.empty())
       missing.remarks = kernel_not_measured(details_, RecordedCounters(input.trace));
     return {kernel_summary(details_, input),
+            kernel_origin(details_, input),
             kernel_configurations(details_, input),
             kernel_speed_of_light(details_),
             kernel_memory(details_),

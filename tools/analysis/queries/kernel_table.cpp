@@ -136,6 +136,8 @@ class KernelsSection final : public Section {
           object["waves"] = occupancy->waves;
         }
       }
+      if (std::string origin = input.trace.origins.text(row.name); !origin.empty())
+        object["origin"] = std::move(origin);
       out.push_back(std::move(object));
     }
     return out;
@@ -223,7 +225,9 @@ std::vector<TableColumn> kernel_columns() {
           {"occupancy_limiter", "limited by", Unit::text, 5},
           {"waves", "waves", Unit::number, 15},
           {"library", "library", Unit::text, 10},
-          {"unit", "unit", Unit::text, 56, "where a product computes, if its name says so"}};
+          {"unit", "unit", Unit::text, 56, "where a product computes, if its name says so"},
+          {"origin", "from", Unit::text, 57,
+           "what a generated kernel computes: operators and the program's lines"}};
 }
 
 bool partly_measured(const KernelTotals& row) {
@@ -252,6 +256,8 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Secti
     row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->from_library)));
     const std::string_view unit = name == nullptr ? std::string_view() : product_unit(name->demangled);
     row.push_back(unit.empty() ? Cell() : text_cell(std::string(unit)));
+    std::string origin = name == nullptr ? std::string() : trace.origins.text(name->id);
+    row.push_back(origin.empty() ? Cell() : text_cell(std::move(origin)));
     table.add(std::move(row));
   }
   if (std::any_of(rows.begin(), rows.end(), partly_measured)) {

@@ -126,6 +126,10 @@ class IdentityCheck final : public TraceCheck {
   }
   void check(const MonitorRecord& record) { use(kPaths, record.path); }
   void check(const ModuleSourceRecord& record) { use(kPaths, record.path, false); }
+  void check(const KernelOriginRecord& record) {
+    use(kKernelNames, record.kernel, false);
+    use(kPaths, record.path, false);
+  }
 
   void check(const RangeRecord& record) {
     use(kDomains, record.domain);

@@ -106,6 +106,13 @@ TEST_CASE("compiled code without module names is not covered, and its range says
         "cpp_wrapper)`, which says why");
   CHECK(coverage_json(hidden)["why"] == "unnamed_code");
 
+  MadeTrace of_jax;
+  const std::uint32_t unscoped = of_jax.add_path("(compiled: no scope)", of_jax.add_path("jit_step"));
+  run(of_jax, unscoped, unscoped);
+  CHECK(coverage_text(coverage_of(of_jax)) ==
+        "100.0 % of the GPU time is in operations for which XLA names no scope, as `jit_step/(compiled: no "
+        "scope)`: fusions with several results, broadcasts, what XLA adds itself");
+
   // A small part of a program with modules is said too.
   MadeTrace mixed;
   const std::uint32_t outer = mixed.add_path("step"), model = mixed.add_path("model", outer);

@@ -175,6 +175,15 @@ TEST_CASE("kernel: time, metrics and paths of one kernel of a recorded run") {
   run.check("kernel_paths", 0U, {{"path", "iteration/model/decoder/layers/0/encoder_attn"}, {"count", 8}});
 }
 
+TEST_CASE("kernel: what a kernel of torch.compile computes, by line of the program") {
+  const SectionRun run("kernel", recorded("compiled_origins"), named("mul_silu"));
+
+  REQUIRE(run.table("kernel_origin").rows.size() == 2);
+  run.check("kernel_origin", 0U, {{"operators", "silu"}, {"paths", 2}});
+  run.check("kernel_origin", 1U, {{"operators", "mul"}, {"paths", 2}});
+  CHECK(run.shown().find("modeling_llama.py:175") != std::string::npos);
+}
+
 TEST_CASE("kernel: its launch configuration with occupancy, limiter and waves") {
   const SectionRun run("kernel", recorded("rtdetr_rotated"), named("deformable_attention"));
 

@@ -40,8 +40,17 @@ def move(path):
 
 def source(path, of_class, of_call):
     """Called when generated code is loaded: the lines of the module at `path`."""
+    _keep(path, "mark", (of_class, of_call, path))
+
+
+def origin(path, kernel, operators, line):
+    """Called when generated code is loaded: what a kernel computes at `path`, of one line of the program."""
+    _keep(path, "mark_kernel", (kernel, operators, line))
+
+
+def _keep(path, *mark):
     if _ranges is not None:
-        _ranges.unmarked[path] = of_class, of_call
+        _ranges.unmarked.setdefault(path, []).append(mark)
 
 
 class _Function:
@@ -82,7 +91,7 @@ class CompiledRanges(_Moves):
         self._names = ranges.names
         self._steps = steps
         self._sources = sources
-        self.unmarked = {}  # path -> lines, until its first range: of code that was loaded and did not run yet
+        self.unmarked = {}  # path -> marks, until its first range: of code that was loaded and did not run yet
         self._is_compiling = is_compiling
         self.disable = disable  # takes an error of ours. The program continues
         self._replace = None
@@ -118,13 +127,14 @@ class CompiledRanges(_Moves):
     # While generated code runs.
 
     def mark_sources(self, path):
-        """Marks the lines of the modules in `path`, each while it is the innermost range."""
+        """Marks the lines of the modules in `path` and of their kernels, each while it is the innermost range."""
         try:
-            for end in range(1, len(path) + 1):
-                lines = self.unmarked.pop(path[:end], None)
-                if lines is not None:
+            for end in range(len(path) + 1):
+                marks = self.unmarked.pop(path[:end], None)
+                if marks is not None:
                     self.move(path[:end])
-                    self._sources.mark(*lines, path[:end])
+                    for name, lines in marks:
+                        getattr(self._sources, name)(*lines)
         except Exception as error:
             self.disable(error)
 

@@ -18,17 +18,23 @@ import hashlib
 import importlib
 import re
 
-VERSION = "1"  # of the generated lines
-IMPORT = "from rangefinder.torch.compiled import move as _rangefinder_move, source as _rangefinder_source"
+from . import sources
+
+VERSION = "2"  # of the generated lines
+IMPORT = ("from rangefinder.torch.compiled import move as _rangefinder_move, origin as _rangefinder_origin, "
+          "source as _rangefinder_source")
 NO_LINES, NO_MODULES, MODULES = 0, 1, 2
 _MAX_MODULES = 3  # in the name of a fused kernel
+_MAX_LINES, _MAX_OPERATORS = 8, 8  # of a kernel; of a line
 
-# Operations that do not name a fused kernel, unless it has no others: views, constants, and the additions of residual
-# connections, which Inductor repeats in later kernels.
-_MINOR = frozenset((
-    "add", "alias", "arange", "as_strided", "chunk", "detach", "empty", "expand", "full", "getitem", "iota", "lift_fresh_copy",
+# Views and constants.
+_NO_WORK = frozenset((
+    "alias", "arange", "as_strided", "chunk", "detach", "empty", "expand", "full", "getitem", "iota", "lift_fresh_copy",
     "permute", "reshape", "scalar_tensor", "select", "slice", "split", "split_with_sizes", "squeeze", "t", "transpose",
     "unbind", "_unsafe_view", "unsqueeze", "view"))
+# Operations that do not name a fused kernel, unless it has no others: also the additions of residual connections, which
+# Inductor repeats in later kernels.
+_MINOR = _NO_WORK | {"add"}
 
 _STEP = re.compile(r"\.?([A-Za-z0-9_]+)|\['([^']*)'\]|\[\"([^\"]*)\"\]|\[(\d+)\]")
 
@@ -100,7 +106,8 @@ class Writer:
         """For the comment before the call of a generated kernel."""
         def codegen_comment(scheduling, node_schedule, *args, **kwargs):
             original(scheduling, node_schedule, *args, **kwargs)
-            self._write(lambda: _nodes_of_schedule(node_schedule))
+            name = args[0] if args else kwargs.get("kernel_name")
+            self._write(lambda: _nodes_of_schedule(node_schedule), str(name or ""))
         return codegen_comment
 
     def make_extern_call(self, original):
@@ -126,7 +133,8 @@ class Writer:
         base = self._base()
         for module in gm.modules() if gm is not None else ():
             for node in getattr(getattr(module, "graph", None), "nodes", ()):
-                digest.update(repr(list(self._paths.sources(node, base).items())).encode("utf-8", "replace"))
+                lines = self._paths.place(node), list(self._paths.sources(node, base).items())
+                digest.update(repr(lines).encode("utf-8", "replace"))
         return digest.hexdigest()
 
     def _base(self):
@@ -136,7 +144,8 @@ class Writer:
             return tuple(thread.tasks[-1].path[1:])
         return tuple(thread.stack[-1].name[1:])  # behind the number of the root
 
-    def _write(self, find_nodes):
+    def _write(self, find_nodes, kernel=""):
+        """kernel: name of a generated one."""
         if not self._ranges.active:
             return
         try:
@@ -146,15 +155,25 @@ class Writer:
                 nodes, base = find_nodes(), self._base()
                 path = self._paths.of_kernel(nodes, base)
                 wrapper.writeline(f"_rangefinder_move({path!r})")
-                self._write_sources(wrapper, path, nodes, base)
+                while getattr(wrapper, "parent_wrapper", None) is not None:
+                    wrapper = wrapper.parent_wrapper
+                written = wrapper.__dict__.setdefault("_rangefinder_written", set())
+                self._write_sources(wrapper, written, path, nodes, base)
+                if kernel:
+                    self._write_origins(wrapper, written, path, nodes, kernel)
         except Exception as error:
             self._ranges.disable(error)
 
-    def _write_sources(self, wrapper, path, nodes, base):
+    def _write_origins(self, wrapper, written, path, nodes, kernel):
+        """At the start of the wrapper."""
+        for place, operators in self._paths.origins(nodes):
+            line = f"_rangefinder_origin({path!r}, {kernel!r}, {operators!r}, {place!r})"
+            if line not in written:
+                written.add(line)
+                wrapper.imports.writeline(line)
+
+    def _write_sources(self, wrapper, written, path, nodes, base):
         """Once for each module, at the start of the wrapper."""
-        while getattr(wrapper, "parent_wrapper", None) is not None:
-            wrapper = wrapper.parent_wrapper
-        written = wrapper.__dict__.setdefault("_rangefinder_sources", set())
         if path in written:
             return
         written.add(path)
@@ -197,11 +216,11 @@ def _in_order(nodes):
 
 
 class Paths:
-    """Paths of FX nodes and of kernels. names: modules.Names; sources: sources.Sources."""
+    """Paths of FX nodes and of kernels. names: modules.Names; lines: sources.Sources."""
 
-    def __init__(self, names, sources):
+    def __init__(self, names, lines):
         self._names = names
-        self._sources = sources
+        self._sources = lines
 
     def of_kernel(self, nodes, base):
         """Path of a kernel that computes these nodes: () where no module is known."""
@@ -235,6 +254,22 @@ class Paths:
         frames = self._sources.frames(getattr(node, "meta", {}).get("stack_trace") or "")
         return {self._path(entries[:end], base): self._sources.of_traced(entries[end - 1][1][1], frames)
                 for end in range(1, len(entries) + 1)}
+
+    def place(self, node):
+        """model.py:264 with its folder: the line of the program that an FX node is from. "": not known."""
+        frames = self._sources.frames(getattr(node, "meta", {}).get("stack_trace") or "")
+        return sources.place(*frames[-1]) if frames else ""
+
+    def origins(self, nodes):
+        """(line of the program, "silu, mul") of what a kernel computes, in the order of the graph."""
+        found = {}  # line -> operators
+        for node in nodes:
+            operator = _operator(node)
+            if getattr(node, "op", "") == "call_function" and operator not in _NO_WORK:
+                found.setdefault(self.place(node), {})[operator.strip("_")] = None
+        for place, operators in list(found.items())[:_MAX_LINES]:
+            more = len(operators) - _MAX_OPERATORS
+            yield place, ", ".join(list(operators)[:_MAX_OPERATORS]) + (f" and {more} more" if more > 0 else "")
 
     def _path(self, entries, base):
         name = self._known(*entries[-1])
@@ -289,9 +324,17 @@ def _own(operations, parent):
     return parent[-1]
 
 
+def _operator(node):
+    """The operator of the program that an FX node is a part of, after decompositions."""
+    return _name_of(getattr(node, "meta", {}).get("original_aten") or getattr(node, "target", ""))
+
+
 def _operation(node):
+    return _name_of(getattr(node, "target", ""))
+
+
+def _name_of(target):
     """mul, for aten.mul.Tensor."""
-    target = getattr(node, "target", "")
     if getattr(target, "__module__", None) in ("_operator", "operator", "builtins"):
         return target.__name__
     parts = str(target).split(".")

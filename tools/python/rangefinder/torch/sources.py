@@ -7,7 +7,8 @@
                                  attn
 
 The profiler keeps it for all paths that end with these names (profiler/nvtx/module_sources.h). In compiled code no module
-is called: there the lines are those of TorchDynamo's stack traces.
+is called: there the lines are those of TorchDynamo's stack traces, and each generated kernel has marks too: its name, the
+operators that it computes, and their line.
 """
 import dis
 import os
@@ -39,8 +40,15 @@ class Sources:
             self.mark(_line_of_code(code), self._line_of_call(sys._getframe(1)), call.path)
 
     def mark(self, of_class, of_call, path):
-        lines = [of_class, of_call, *path]
-        if (of_class or of_call) and not any("\n" in line for line in lines):
+        if of_class or of_call:
+            self._mark_lines((of_class, of_call, *path))
+
+    def mark_kernel(self, kernel, operators, line):
+        """What a generated kernel computes, of one line of the program. The range of its launch is open."""
+        self._mark_lines(("kernel", kernel, operators, line))
+
+    def _mark_lines(self, lines):
+        if not any("\n" in line for line in lines):
             self._mark(DOMAIN, "\n".join(lines).encode("utf-8", "replace").decode("utf-8"))  # a file's name may be no text
 
     def frames(self, trace):
@@ -58,7 +66,7 @@ class Sources:
             own = [i for i, (file, line) in enumerate(frames)
                    if file == code.co_filename and code.co_firstlineno <= line <= last]
             frames = frames[:own[-1]] if own else frames
-        return _line_of_code(code), _place(*frames[-1]) if frames else ""
+        return _line_of_code(code), place(*frames[-1]) if frames else ""
 
     def _code_of_class(self, kind):
         """Of the program's forward(). None: a class of PyTorch's own, or forward() is no function of Python."""
@@ -76,14 +84,15 @@ class Sources:
     def _line_of_call(self, frame):
         while frame is not None and frame.f_code.co_filename.startswith(self._foreign):
             frame = frame.f_back
-        return "" if frame is None else _place(frame.f_code.co_filename, frame.f_lineno)
+        return "" if frame is None else place(frame.f_code.co_filename, frame.f_lineno)
 
 
 def _line_of_code(code):
-    return "" if code is None else _place(code.co_filename, code.co_firstlineno)
+    return "" if code is None else place(code.co_filename, code.co_firstlineno)
 
 
-def _place(file, line):
+def place(file, line):
+    """/app/model.py:214"""
     if not file.startswith(("/", "<")):  # "<stdin>" is no file
         file = os.path.abspath(file)
     return f"{file}:{line}"
