@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/events/naming_log.h"
 
+#include "profiler/events/name_table.h"
 #include "profiler/guest/host_lock.h"
 
 namespace rangefinder {
@@ -13,10 +14,11 @@ NamingLog::Key NamingLog::key_of(const Event& event) noexcept {
       return {event.kind, event.nvtx.domain, event.nvtx.category};
     case EventKind::module_source:
       return {event.kind, 0, event.path};
-    case EventKind::kernel_origin:  // a line of the program: ids of names have 18 bits
+    case EventKind::kernel_origin:  // one for each line of the program
+      static_assert(NameTable::kMaxNames < std::uint32_t{1} << 19);
       return {event.kind, event.path,
-              std::uint64_t{event.origin.kernel} << 46 | std::uint64_t{event.origin.file} << 28 |
-                  (event.origin.line & 0xFFF'FFFF)};
+              std::uint64_t{event.origin.kernel} << 45 | std::uint64_t{event.origin.file} << 26 |
+                  (event.origin.line & 0x3FF'FFFF)};
     default:  // payload_schema
       return {event.kind, event.schema.domain, event.schema.id};
   }

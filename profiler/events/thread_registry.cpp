@@ -54,6 +54,11 @@ ThreadState* ThreadRegistry::current() noexcept {
   return find_or_acquire();
 }
 
+void ThreadRegistry::emit_lock_wait() noexcept {
+  if (!waited_for_lock()) return;
+  if (const ThreadUse state = use()) state->emit_lock_wait();
+}
+
 ThreadState* ThreadRegistry::find_or_acquire() noexcept {
   if (t_cache.ended || !key_made_) return nullptr;
   auto* state = static_cast<ThreadState*>(pthread_getspecific(key_));

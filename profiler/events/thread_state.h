@@ -240,6 +240,9 @@ class ThreadRegistry {
   [[nodiscard]] ThreadState* current() noexcept;
   /// The same for writing.
   [[nodiscard]] ThreadUse use() noexcept { return ThreadUse(current()); }
+  /// ThreadState::emit_lock_wait() of the calling thread, for locks that are taken without its state. Makes
+  /// no state unless it waited.
+  void emit_lock_wait() noexcept;
 
   /// Drain thread: `visit(ThreadState&)` for every state that ever had an owner.
   template <typename Visit>

@@ -74,7 +74,11 @@ void GraphCallbacks::graph_changed(ThreadState& state, CUpti_CallbackId cbid,
 }
 
 void GraphCallbacks::on_call(CUpti_CallbackId cbid, const void* params) noexcept {
-  const GraphCall call = read_graph_call(cbid, params);
+  called(read_graph_call(cbid, params));
+  recorder_.threads.emit_lock_wait();
+}
+
+void GraphCallbacks::called(const GraphCall& call) noexcept {
   switch (call.kind) {
     case GraphCall::Kind::create:
       if (const ThreadUse state = recorder_.threads.use())

@@ -17,6 +17,8 @@
 
 namespace rangefinder {
 
+struct GraphCall;
+
 class GraphCallbacks {
  public:
   GraphCallbacks(const CuptiFunctions& cupti, Recorder& recorder) noexcept
@@ -36,6 +38,7 @@ class GraphCallbacks {
   [[nodiscard]] std::uint64_t id_of(CUgraphNode node) const noexcept;
   [[nodiscard]] std::uint32_t cached_id_of(ThreadState& state, CUgraph graph) const noexcept;
   void node_created(ThreadState& state, const CUpti_GraphData& data) noexcept;
+  void called(const GraphCall& call) noexcept;
   void graph_changed(ThreadState& state, CUpti_CallbackId cbid, const CUpti_GraphData& data) noexcept;
 
   const CuptiFunctions& cupti_;

@@ -27,37 +27,36 @@ std::string_view take_line(std::string_view& text) noexcept {
 }
 
 /// Of "model.py:214".
-SourceLine source_line(std::string_view text) noexcept {
+SourceLine source_line(ThreadState& state, std::string_view text) noexcept {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   SourceLine out;
   const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), out.line);
   if (error != std::errc{} || end != text.data() + text.size() || out.line == 0) return {};
-  out.file = recorder().names.intern(text.substr(0, colon));
+  out.file = state.name_of(text.substr(0, colon));
   return out.file == kOtherName ? SourceLine{} : out;
 }
 
 /// As it is in paths.
-std::uint32_t range_name(std::string_view text) noexcept {
-  if (!recorder().fold_digits.load(std::memory_order_relaxed)) return recorder().names.intern(text);
+std::uint32_t range_name(ThreadState& state, std::string_view text) noexcept {
+  if (!recorder().fold_digits.load(std::memory_order_relaxed)) return state.name_of(text);
   char folded[NameTable::kLongTextBytes];
-  return recorder().names.intern(fold_digits(text, folded));
+  return state.name_of(fold_digits(text, folded));
 }
 
 constexpr std::string_view kOriginHead = "kernel\n";
 
 void record_origin(ThreadState& state, std::string_view text) noexcept {
   const std::string_view kernel = take_line(text), operators = take_line(text);
-  const SourceLine at = source_line(take_line(text));
+  const SourceLine at = source_line(state, take_line(text));
   Event event;
   event.kind = EventKind::kernel_origin;
   event.start_ns = event.end_ns = recorder().clock.now_ns();
   event.path = state.stack().path();
-  event.origin.kernel = recorder().names.intern(kernel);
-  event.origin.operators = recorder().names.intern(operators);
+  event.origin.kernel = state.name_of(kernel);
+  event.origin.operators = state.name_of(operators);
   event.origin.file = at.file;
   event.origin.line = at.line;
-  state.emit_lock_wait();
   const bool is_named = !kernel.empty() && event.origin.kernel != kOtherName && event.path != kOtherPath;
   if (is_named && event.path != 0) state.emit(event);
 }
@@ -75,12 +74,12 @@ bool is_source_domain(std::uint32_t domain) noexcept {
 
 void record_source(ThreadState& state, std::string_view text) noexcept {
   if (text.starts_with(kOriginHead)) return record_origin(state, text.substr(kOriginHead.size()));
-  const SourceLine of_class = source_line(take_line(text)), call = source_line(take_line(text));
+  const SourceLine of_class = source_line(state, take_line(text)), call = source_line(state, take_line(text));
   const std::uint32_t path = state.stack().path();
   if ((of_class.file == 0 && call.file == 0) || text.empty() || path == 0 || path == kOtherPath) return;
   const std::size_t last = text.rfind('\n') + 1;  // npos + 1 is 0
   // Another name: a range too deep for a path, or names that the table had no room for.
-  if (recorder().paths.node(path).name != range_name(text.substr(last))) return;
+  if (recorder().paths.node(path).name != range_name(state, text.substr(last))) return;
   Event event;
   event.kind = EventKind::module_source;
   event.start_ns = event.end_ns = recorder().clock.now_ns();
@@ -88,14 +87,13 @@ void record_source(ThreadState& state, std::string_view text) noexcept {
   event.source.module = 0;
   while (!text.empty()) {
     const std::size_t begin = text.rfind('\n') + 1;
-    event.source.module = module_chain(event.source.module, range_name(text.substr(begin)));
+    event.source.module = module_chain(event.source.module, range_name(state, text.substr(begin)));
     text = text.substr(0, begin == 0 ? 0 : begin - 1);
   }
   event.source.class_file = of_class.file;
   event.source.class_line = of_class.line;
   event.source.call_file = call.file;
   event.source.call_line = call.line;
-  state.emit_lock_wait();
   state.emit(event);
 }
 

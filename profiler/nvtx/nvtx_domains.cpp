@@ -153,28 +153,21 @@ void name_thread(std::uint32_t thread, std::string_view name) noexcept {
   state->emit(event);
 }
 
-std::uint32_t intern(std::string_view text) noexcept {
-  Recorder& own = recorder();
-  const std::uint32_t name = own.names.intern(text);
-  if (waited_for_lock()) [[unlikely]] {
-    if (const ThreadUse state = own.threads.use()) state->emit_lock_wait();
-  }
-  return name;
-}
-
 nvtxDomainHandle_t create_domain(std::string_view name, nvtxDomainHandle_t chained) noexcept {
-  const std::uint32_t id = recorder().add_domain(intern(name));
+  Recorder& own = recorder();
+  const std::uint32_t id = own.add_domain(own.names.intern(name));
   note_domain(name, id);
-  if (chained == nullptr) return handle_of<nvtxDomainHandle_t>(kDomainTag, id);
-  keep_chained(g_chained_domains, bits_of(chained), id);
-  return chained;
+  if (chained != nullptr) keep_chained(g_chained_domains, bits_of(chained), id);
+  own.threads.emit_lock_wait();
+  return chained != nullptr ? chained : handle_of<nvtxDomainHandle_t>(kDomainTag, id);
 }
 
 nvtxStringHandle_t register_string(std::string_view text, nvtxStringHandle_t chained) noexcept {
-  const std::uint32_t name = intern(text);
-  if (chained == nullptr) return handle_of<nvtxStringHandle_t>(kStringTag, name);
-  keep_chained(g_chained_strings, bits_of(chained), name);
-  return chained;
+  Recorder& own = recorder();
+  const std::uint32_t name = own.names.intern(text);
+  if (chained != nullptr) keep_chained(g_chained_strings, bits_of(chained), name);
+  own.threads.emit_lock_wait();
+  return chained != nullptr ? chained : handle_of<nvtxStringHandle_t>(kStringTag, name);
 }
 
 void on_name_category_a(std::uint32_t category, const char* name) noexcept {

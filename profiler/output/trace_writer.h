@@ -43,7 +43,7 @@ class TraceWriter {
   void name_thread(std::uint32_t thread, const std::string& name);
   /// Its line follows that of each path of the module. `module`: module_chain() of its names.
   void add_module_source(std::uint32_t path, std::uint64_t module, const PathSource& source);
-  /// Its line follows that of the kernel. `path`: of a launch.
+  /// Its line follows that of the kernel. `path`: of a launch. The first kMaxKept of a trace.
   void add_kernel_origin(std::uint32_t path, const GeneratedKernel& origin);
 
   void write(const KernelRecord& record);

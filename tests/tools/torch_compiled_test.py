@@ -243,9 +243,10 @@ class Source(CompiledTest):
             kernel = Kernel("fused_0", node("sigmoid", 220, "silu"), node("mul", 220, "silu"), node("mul", 220),
                             node("view", 9), node("pow", 73), node("_softmax", 0))
             many = Kernel("fused_1", *(node(f"op{i}", 7, layer="1") for i in range(12)))
+            wide = Kernel("fused_3", *(node("mul", line, layer="1") for line in range(1, 13)))
             outside = Node("exp")
             outside.op = "placeholder"
-            model.graph = lambda: [kernel, many, kernel, Kernel("fused_2", outside, Node("sin"))]
+            model.graph = lambda: [kernel, many, kernel, Kernel("fused_2", outside, Node("sin")), wide]
             torch.compile(model)(torch.Tensor())
 
             origins = [(*lines[1:], at) for lines, at in marks if lines[0] == "kernel"]
@@ -254,7 +255,9 @@ class Source(CompiledTest):
                               ("fused_0", "pow", "/app/model.py:73", "step/layers/0"),
                               ("fused_0", "softmax", "", "step/layers/0"),
                               ("fused_1", "op0, op1, op2, op3, op4, op5, op6, op7 and 4 more", "/app/model.py:7",
-                               "step/layers/1")], origins)
+                               "step/layers/1"),
+                              *(("fused_3", "mul", f"/app/model.py:{line}", "step/layers/1") for line in range(1, 13))],
+                             origins)
             self.restart()
         self.assertEqual(1, len(fake.compilations))
 

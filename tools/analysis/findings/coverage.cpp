@@ -195,13 +195,14 @@ std::string coverage_text(const Coverage& coverage) {
     return percent_text(1 - coverage.share) + of + "`" + printable(coverage.around) +
            "`, around all work, and in none of its parts: open ranges in it";
   }
-  if (coverage.why == Uncovered::unnamed && coverage.unnamed.ends_with(kNoScope)) {
-    return percent_text(coverage.unnamed_share) + of + "operations for which XLA names no scope, as `" +
-           printable(coverage.unnamed) + "`: fusions with several results, broadcasts, what XLA adds itself";
-  }
   if (coverage.why == Uncovered::unnamed) {
-    return percent_text(coverage.unnamed_share) + of + "compiled code whose modules have no names, as `" +
-           printable(coverage.unnamed) + "`, which says why";
+    const bool is_xla = coverage.unnamed.ends_with(kNoScope);
+    return percent_text(coverage.unnamed_share) + of +
+           (is_xla ? "operations for which XLA names no scope"
+                   : "compiled code whose modules have no names") +
+           ", as `" + printable(coverage.unnamed) +
+           (is_xla ? "`: fusions with several results, broadcasts, what XLA adds itself"
+                   : "`, which says why");
   }
   return percent_text(coverage.share) + of + "a range. " + reason(coverage.why).text;
 }

@@ -5,19 +5,11 @@
 
 namespace rangefinder {
 
-std::string OriginLine::short_source() const {
-  return source.substr(source.rfind('/') + 1);  // npos + 1 is 0
-}
-
-std::string OriginLine::text() const {
-  return source.empty() ? operators : operators + " (" + short_source() + ")";
-}
-
 void KernelOrigins::add(const KernelOriginRecord& record) {
-  std::string source = record.file.empty() ? "" : record.file + ":" + std::to_string(record.line);
+  SourceLines source(ModuleSourceRecord{record.path, "", 0, record.file, record.line});
   std::vector<OriginLine>& all = by_kernel_[record.kernel];
   const auto same = std::find_if(all.begin(), all.end(), [&](const OriginLine& one) {
-    return one.operators == record.operators && one.source == source;
+    return one.operators == record.operators && one.source.of_call == source.of_call;
   });
   if (same == all.end()) {
     all.push_back({record.operators, std::move(source), {record.path}});
@@ -36,7 +28,8 @@ std::string KernelOrigins::text(std::uint32_t kernel) const {
   constexpr std::size_t kMax = 3;
   const std::vector<OriginLine>& all = of(kernel);
   std::string out;
-  for (std::size_t i = 0; i < std::min(all.size(), kMax); ++i) out += (i == 0 ? "" : "; ") + all[i].text();
+  for (std::size_t i = 0; i < std::min(all.size(), kMax); ++i)
+    out += (i == 0 ? "" : "; ") + all[i].operators + all[i].source.in_brackets();
   if (all.size() > kMax)
     out += "; " + std::to_string(all.size() - kMax) + (all.size() > kMax + 1 ? " more lines" : " more line");
   return out;

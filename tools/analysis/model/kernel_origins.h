@@ -13,19 +13,15 @@
 #include <vector>
 
 #include "schema/record.h"
+#include "tools/analysis/model/module_sources.h"
 
 namespace rangefinder {
 
 /// What a kernel computes, of one line of the program.
 struct OriginLine {
   std::string operators;          ///< "silu, mul"
-  std::string source;             ///< "/app/model.py:220"; empty: unknown
+  SourceLines source;             ///< that of the call alone
   std::set<std::uint32_t> paths;  ///< in which the kernel computes it
-
-  /// "silu, mul (model.py:220)"
-  [[nodiscard]] std::string text() const;
-  /// "model.py:220"
-  [[nodiscard]] std::string short_source() const;
 };
 
 class KernelOrigins {

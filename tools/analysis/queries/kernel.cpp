@@ -172,9 +172,9 @@ Table kernel_origin(const KernelDetails& details, const SectionInput& input) {
                    {"kernel", "kernel", Unit::text, 90}};
   for (const KernelDetail& kernel : details.kernels) {
     for (const OriginLine& origin : input.trace.origins.of(kernel.name.id)) {
-      const bool has_source = !origin.source.empty();
+      const SourceLines& source = origin.source;
       table.add({text_cell(origin.operators),
-                 has_source ? Cell(CellValue(origin.source), origin.short_source()) : Cell(),
+                 source.known() ? Cell(CellValue(source.of_call), source.text()) : Cell(),
                  number_cell(std::uint64_t{origin.paths.size()}), owner_cell(details, kernel)});
     }
   }

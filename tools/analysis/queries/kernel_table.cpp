@@ -256,7 +256,7 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Secti
     row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->from_library)));
     const std::string_view unit = name == nullptr ? std::string_view() : product_unit(name->demangled);
     row.push_back(unit.empty() ? Cell() : text_cell(std::string(unit)));
-    std::string origin = name == nullptr ? std::string() : trace.origins.text(name->id);
+    std::string origin = trace.origins.text(rows[i].name);
     row.push_back(origin.empty() ? Cell() : text_cell(std::move(origin)));
     table.add(std::move(row));
   }

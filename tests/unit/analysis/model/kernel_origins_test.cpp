@@ -15,7 +15,7 @@ TEST_CASE("equal lines of several paths are one origin of a kernel") {
 
   REQUIRE(origins.of(7).size() == 2);
   CHECK(origins.of(7)[1].operators == "mul");
-  CHECK(origins.of(7)[1].source == "/app/model.py:220");
+  CHECK(origins.of(7)[1].source.of_call == "/app/model.py:220");
   CHECK(origins.of(7)[1].paths.size() == 2);
   CHECK(origins.text(7) == "silu (activations.py:103); mul (model.py:220)");
   CHECK(origins.text(8) == "add");

@@ -40,17 +40,17 @@ def move(path):
 
 def source(path, of_class, of_call):
     """Called when generated code is loaded: the lines of the module at `path`."""
-    _keep(path, "mark", (of_class, of_call, path))
+    _keep(path, (of_class, of_call, *path))
 
 
 def origin(path, kernel, operators, line):
     """Called when generated code is loaded: what a kernel computes at `path`, of one line of the program."""
-    _keep(path, "mark_kernel", (kernel, operators, line))
+    _keep(path, ("kernel", kernel, operators, line))
 
 
-def _keep(path, *mark):
+def _keep(path, lines):
     if _ranges is not None:
-        _ranges.unmarked.setdefault(path, []).append(mark)
+        _ranges.unmarked.setdefault(path, []).append(lines)
 
 
 class _Function:
@@ -91,7 +91,7 @@ class CompiledRanges(_Moves):
         self._names = ranges.names
         self._steps = steps
         self._sources = sources
-        self.unmarked = {}  # path -> marks, until its first range: of code that was loaded and did not run yet
+        self.unmarked = {}  # path -> lines of its marks, until its first range: of code that was loaded and did not run yet
         self._is_compiling = is_compiling
         self.disable = disable  # takes an error of ours. The program continues
         self._replace = None
@@ -133,8 +133,8 @@ class CompiledRanges(_Moves):
                 marks = self.unmarked.pop(path[:end], None)
                 if marks is not None:
                     self.move(path[:end])
-                    for name, lines in marks:
-                        getattr(self._sources, name)(*lines)
+                    for lines in marks:
+                        self._sources.mark(lines)
         except Exception as error:
             self.disable(error)
 

@@ -25,7 +25,7 @@ IMPORT = ("from rangefinder.torch.compiled import move as _rangefinder_move, ori
           "source as _rangefinder_source")
 NO_LINES, NO_MODULES, MODULES = 0, 1, 2
 _MAX_MODULES = 3  # in the name of a fused kernel
-_MAX_LINES, _MAX_OPERATORS = 8, 8  # of a kernel; of a line
+_MAX_OPERATORS = 8  # of a line
 
 # Views and constants.
 _NO_WORK = frozenset((
@@ -267,7 +267,7 @@ class Paths:
             operator = _operator(node)
             if getattr(node, "op", "") == "call_function" and operator not in _NO_WORK:
                 found.setdefault(self.place(node), {})[operator.strip("_")] = None
-        for place, operators in list(found.items())[:_MAX_LINES]:
+        for place, operators in found.items():
             more = len(operators) - _MAX_OPERATORS
             yield place, ", ".join(list(operators)[:_MAX_OPERATORS]) + (f" and {more} more" if more > 0 else "")
 

@@ -7,10 +7,16 @@
                                  attn
 
 The profiler keeps it for all paths that end with these names (profiler/nvtx/module_sources.h). In compiled code no module
-is called: there the lines are those of TorchDynamo's stack traces, and each generated kernel has marks too: its name, the
-operators that it computes, and their line.
+is called: there the lines are those of TorchDynamo's stack traces. Each generated kernel has marks too, one a line of the
+program that it computes:
+
+    domain rangefinder.source    kernel
+                                 triton_poi_fused_mul_silu_7
+                                 silu, mul            operators
+                                 /app/model.py:220    their line; empty: not known
 """
 import dis
+import functools
 import os
 import re
 import sys
@@ -37,24 +43,16 @@ class Sources:
         """`module` is called as `call` for the first time; its ranges are open."""
         if call.names:
             code = self._code_of_class(type(modules.inner_module(module)))
-            self.mark(_line_of_code(code), self._line_of_call(sys._getframe(1)), call.path)
+            self.mark((_line_of_code(code), self._line_of_call(sys._getframe(1)), *call.path))
 
-    def mark(self, of_class, of_call, path):
-        if of_class or of_call:
-            self._mark_lines((of_class, of_call, *path))
-
-    def mark_kernel(self, kernel, operators, line):
-        """What a generated kernel computes, of one line of the program. The range of its launch is open."""
-        self._mark_lines(("kernel", kernel, operators, line))
-
-    def _mark_lines(self, lines):
-        if not any("\n" in line for line in lines):
+    def mark(self, lines):
+        """Marks the innermost range. lines: as above."""
+        if (lines[0] or lines[1]) and not any("\n" in line for line in lines):
             self._mark(DOMAIN, "\n".join(lines).encode("utf-8", "replace").decode("utf-8"))  # a file's name may be no text
 
     def frames(self, trace):
         """(file, line) of a stack trace of TorchDynamo, the outermost first, of the program's own functions."""
-        return [(file, int(line)) for file, line, name in _FRAME.findall(trace)
-                if name != "__call__" and not file.startswith(self._foreign)]
+        return _frames(trace, self._foreign)
 
     def of_traced(self, kind, frames):
         """The two lines of a module of class `kind` that TorchDynamo called. frames: with those of what it calls."""
@@ -85,6 +83,12 @@ class Sources:
         while frame is not None and frame.f_code.co_filename.startswith(self._foreign):
             frame = frame.f_back
         return "" if frame is None else place(frame.f_code.co_filename, frame.f_lineno)
+
+
+@functools.lru_cache(maxsize=1024)  # many nodes have one trace, and each is read for several purposes
+def _frames(trace, foreign):
+    return tuple((file, int(line)) for file, line, name in _FRAME.findall(trace)
+                 if name != "__call__" and not file.startswith(foreign))
 
 
 def _line_of_code(code):
