@@ -49,7 +49,8 @@ constexpr QuantityName kQuantityNames[] = {
     {"gpu_memory_bytes", "GPU memory, peak", Unit::bytes, "more", "less"}};
 
 /// By Verdict.
-constexpr const char* kVerdictNames[] = {"same", "better", "worse", "new", "gone", "unclear", "untested"};
+constexpr const char* kVerdictNames[] = {"same", "better",  "worse",    "new",
+                                         "gone", "unclear", "untested", "fused"};
 
 const char* verdict_name(Verdict verdict) {
   return kVerdictNames[static_cast<std::size_t>(verdict)];
@@ -125,6 +126,17 @@ std::map<std::string_view, std::string> labels_of(const std::vector<Change>& ker
   return out;
 }
 
+/// "": no row is of a module in a fused kernel.
+std::string fused_remark(const std::vector<Change>& changes, bool all) {
+  std::uint64_t fused = 0;
+  for (const Change& change : changes) {
+    if (change.verdict == Verdict::fused && change.quantity == Quantity::gpu_ns) ++fused;
+  }
+  if (fused == 0) return "";
+  return (all ? "fused: " : "Hidden (--all): ") + counted_text(fused, "module", "modules") +
+         " that only one of the traces has in kernels fused over several. Compare the modules around them.\n";
+}
+
 /// Of paths, or of kernels.
 Table changes_table(const char* name, const char* title, const std::vector<Change>& changes, bool all) {
   const bool kernels = std::string_view(name) == "kernels";
@@ -138,6 +150,7 @@ Table changes_table(const char* name, const char* title, const std::vector<Chang
   out.columns.insert(out.columns.begin(),
                      {kernels ? "name" : "path", kernels ? "kernel" : "module", Unit::text});
   if (kernels) out.columns.push_back({"where", "mostly in", Unit::text, 30});
+  if (!kernels) out.remarks = fused_remark(changes, all);
   const auto labels = kernels ? labels_of(changes) : std::map<std::string_view, std::string>();
   for (const Change& change : changes) {
     if (!all && !change.is_changed()) continue;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "profiler/metrics/named_metrics.h"
+#include "tools/analysis/diff/fused_verdicts.h"
 #include "tools/analysis/queries/duration_histogram.h"
 
 namespace rangefinder {
@@ -403,6 +404,7 @@ TraceDiff compare(const IterationSeries& a, const IterationSeries& b, const Diff
       for (auto* const rows : {&out.modules, &out.kernels}) judge(*rows, quantity, options, min_bytes);
     }
   }
+  judge_fused(out.modules, a, b, options.least);
   const auto below_idle = std::find_if(out.iterations.begin(), out.iterations.end(),
                                        [](const Change& row) { return row.quantity > Quantity::idle_ns; });
   out.iterations.insert(below_idle, causes.begin(), causes.end());

@@ -18,7 +18,8 @@
 // longest iteration are not tested. Nor is anything if a side has fewer than five iterations, or what Basis
 // excludes. A change of 10 % and more that is not significant is unclear: the spread is too large. Sampled
 // bytes have no batches: their test is that of a normal distribution with the combined stated errors of both
-// sides, which hold for 95 % of paths.
+// sides, which hold for 95 % of paths. Modules that a kernel is fused over on one side only are not judged:
+// the module around them is.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,9 @@ enum class Basis : std::uint8_t {
 /// Fewer iterations prove nothing: three of 10, 10 and 45 ms are compatible with any mean.
 inline constexpr std::size_t kMinForVerdict = 5;
 
-enum class Verdict : std::uint8_t { same, better, worse, appeared, gone, unclear, untested };
+/// `fused`: of a module, a part of it is in a kernel that only one trace fuses over several
+/// (fused_modules.h).
+enum class Verdict : std::uint8_t { same, better, worse, appeared, gone, unclear, untested, fused };
 
 struct Change {
   std::string key;    ///< path, or demangled kernel name; empty: the iteration

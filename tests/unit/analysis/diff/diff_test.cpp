@@ -11,6 +11,7 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_on_disk.h"
 #include "tools/analysis/diff/baseline.h"
+#include "tools/analysis/diff/fused_modules.h"
 #include "tools/analysis/diff/kernel_comparison.h"
 #include "tools/analysis/diff/trace_diff.h"
 #include "tools/analysis/model/missing.h"
@@ -370,6 +371,52 @@ TEST_CASE("two kernels of one trace are compared") {
   CHECK(std::get<std::string>(table.rows[1][4].value) == "differ");
   CHECK_THROWS_AS(compare_kernels(open_trace_folder(run.folder.path()), "nobody", "relu"), Missing);
   CHECK_THROWS_AS(compare_kernels(open_trace_folder(run.folder.path()), "int", "relu"), Missing);
+}
+
+TEST_CASE("a module that one side has in fused kernels has a verdict only if their time cannot change it") {
+  // Names as torch.compile's kernels have: a part below the parent has dots.
+  const auto series = [](const std::map<std::string, double>& ns_by_path) {
+    IterationSeries out;
+    for (const auto& [path, ns] : ns_by_path) {
+      PathSeries& of = out.paths[path] = {path, 1, out.paths.size() + 1, {}};
+      for (int batch = 0; batch < 16; ++batch) of.spreads[0].add(ns + batch % 4);
+    }
+    out.iteration_path = "step";
+    out.iterations = 16;
+    return out;
+  };
+  const TraceDiff diff = compare(series({{"step/m", 300'000},
+                                         {"step/m/norm", 20'000},
+                                         {"step/m/attn", 100'000},
+                                         {"step/m/attn/q", 10'000},
+                                         {"step/m/attn/o", 90'000},
+                                         {"step/m/mlp", 90'000},
+                                         {"step/m/norm2", 15'000}}),
+                                 series({{"step/m", 170'000},
+                                         {"step/m/(norm + attn.q + mlp)", 12'000},
+                                         {"step/m/attn", 90'000},
+                                         {"step/m/attn/o", 90'000},
+                                         {"step/m/mlp", 20'000},
+                                         {"step/m/up", 12'000}}),
+                                 kAnySize);
+  const auto verdict = [&diff](const std::string& path) { return row(diff.modules, path).verdict; };
+  CHECK(verdict("step/m") == Verdict::better);
+  CHECK(verdict("step/m/norm") == Verdict::fused);
+  CHECK(verdict("step/m/(norm + attn.q + mlp)") == Verdict::fused);
+  CHECK(verdict("step/m/attn") == Verdict::fused);  // 90 us and up to 12 us of the fused kernel
+  CHECK(verdict("step/m/attn/q") == Verdict::fused);
+  CHECK(verdict("step/m/attn/o") == Verdict::same);
+  CHECK(verdict("step/m/mlp") == Verdict::better);  // with all of the fused kernel too
+  CHECK(verdict("step/m/norm2") == Verdict::gone);
+  CHECK(verdict("step/m/up") == Verdict::appeared);
+  CHECK(diff_tables(diff, true)[1].remarks.find("4 modules") != std::string::npos);
+
+  FusedModules more;
+  more.add("step/m/(norm + act + up + 2 more)");
+  CHECK(more.with_part_of("step/m/anything/below").size() == 1);
+  CHECK(more.with_part_of("step/m").empty());
+  CHECK(more.with_part_of("step/m2/anything").empty());
+  CHECK_FALSE(FusedModules::is_fused("step/(compiled Model: cpp_wrapper)"));
 }
 
 TEST_CASE("of many rows of sampled bytes, one just beyond its bound is no change, one far beyond it is") {

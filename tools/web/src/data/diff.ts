@@ -49,4 +49,5 @@ export interface Diff extends Record<Exclude<DiffTable, "metrics" | "calls">, Di
   columns: Partial<Record<DiffTable, StatedColumn[]>>;
 }
 
-export const isChange = (row: DiffRow): boolean => !["same", "untested", "unclear", "too few"].includes(row.verdict);
+export const isChange = (row: DiffRow): boolean =>
+  !["same", "untested", "unclear", "too few", "fused"].includes(row.verdict);
