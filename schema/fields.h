@@ -286,6 +286,12 @@ void fields(Archive& a, Ref<Archive, MarkRecord> r) {
   fields(a, r.extras);
 }
 
+template <typename Archive>
+void fields(Archive& a, Ref<Archive, ConditionRecord> r) {
+  a.time("at"_key, r.at_ns);
+  condition_fields(a, r);
+}
+
 // ---- The trace itself
 
 template <typename Archive>

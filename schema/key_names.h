@@ -103,6 +103,7 @@ inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"flush_longest_ns", &OwnCost::flush_longest_ns},
     CountKey<OwnCost>{"held_ns", &OwnCost::held_ns},
     CountKey<OwnCost>{"launch_lock_ns", &OwnCost::launch_lock_ns},
+    CountKey<OwnCost>{"conditions_cpu_ns", &OwnCost::conditions_cpu_ns},
 };
 
 }  // namespace rangefinder

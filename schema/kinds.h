@@ -38,6 +38,7 @@ namespace rangefinder {
   X(CaptureRecord, "capture")                                       \
   X(SamplingRecord, "sampling")                                     \
   X(MonitorRecord, "monitor")                                       \
+  X(ConditionRecord, "condition")                                   \
   X(ClockRecord, "clock")                                           \
   X(FlushRecord, "flush")                                           \
   X(Header, "header")                                               \
@@ -79,10 +80,10 @@ template <typename Record>
 /// True for lines of events, which heartbeats and the end line count. Other lines define names or describe
 /// the trace.
 [[nodiscard]] constexpr bool is_event(std::string_view kind) noexcept {
-  constexpr std::string_view kEvents[]{"kernel",      "memcpy",  "memset",   "launch", "exact",
-                                       "samples",     "sync",    "alloc",    "free",   "event_record",
-                                       "stream_wait", "capture", "overhead", "range",  "mark",
-                                       "graph",       "monitor", "hold",     "gap",    "host_function"};
+  constexpr std::string_view kEvents[]{
+      "kernel", "memcpy", "memset",       "launch",      "exact",   "samples",       "sync",
+      "alloc",  "free",   "event_record", "stream_wait", "capture", "overhead",      "range",
+      "mark",   "graph",  "monitor",      "hold",        "gap",     "host_function", "condition"};
   for (const std::string_view event : kEvents) {
     if (event == kind) return true;
   }

@@ -47,6 +47,7 @@ struct OwnCost {
   std::uint64_t held_ns = 0;           ///< sum of the `hold` lines
   /// All waits of threads for another thread's launch in exact mode. Those over 1 ms are in held_ns as well.
   std::uint64_t launch_lock_ns = 0;
+  std::uint64_t conditions_cpu_ns = 0;  ///< CPU time of the thread that reads the conditions
 };
 
 }  // namespace rangefinder

@@ -126,6 +126,7 @@ class LineKeys {
 void fields(const LineKeys& keys, NvtxExtras& extras);
 void measurement_fields(const LineKeys& keys, ExactRecord& record);
 void sample_fields(const LineKeys& keys, SamplesRecord& record);
+void condition_fields(const LineKeys& keys, ConditionRecord& record);
 /// Refuses traces that this program cannot read, with a message for the user.
 void version_fields(const LineKeys& keys);
 void capability_field(const LineKeys& keys, GpuRecord& record);

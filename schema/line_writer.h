@@ -106,6 +106,7 @@ class LineWriter : public JsonObject {
 void fields(LineWriter& line, const NvtxExtras& extras);
 void measurement_fields(LineWriter& line, const ExactRecord& record);
 void sample_fields(LineWriter& line, const SamplesRecord& record);
+void condition_fields(LineWriter& line, const ConditionRecord& record);
 void version_fields(LineWriter& line);
 void capability_field(LineWriter& line, const GpuRecord& record);
 void definition_field(LineWriter& line, const PayloadSchemaRecord& record);

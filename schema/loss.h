@@ -48,7 +48,9 @@ namespace rangefinder {
   X(graphs_launched_on_device,                                                                          \
     "graphs that may be launched from the device: executions (counted with --graphs whole from the "    \
     "start) and kernels are not visible; with exact counters their bytes count for the launching "      \
-    "path, sampled ones are unattributed")
+    "path, sampled ones are unattributed")                                                              \
+  X(conditions_lost,                                                                                    \
+    "readings of clocks, power or resources, or threads, for which there was no room or memory")
 
 enum class Loss : std::size_t {
 #define X(name, text) name,
@@ -81,6 +83,12 @@ class LossLedger {
   }
   void set(Loss cause, std::uint64_t n) noexcept {
     counts_[static_cast<std::size_t>(cause)].store(n, std::memory_order_relaxed);
+  }
+  /// It counts for the process: a window starts at 0, except for threads that still have no ring.
+  void begin_window() noexcept {
+    for (std::size_t cause = 0; cause < counts_.size(); ++cause) {
+      if (static_cast<Loss>(cause) != Loss::threads_without_ring) set(static_cast<Loss>(cause), 0);
+    }
   }
   [[nodiscard]] LossByCause snapshot() const noexcept {
     LossByCause out{};

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "profiler/base/duration.h"
+#include "schema/condition_record.h"
 #include "schema/ledger_record.h"
 #include "schema/loss.h"
 #include "schema/monitor_record.h"

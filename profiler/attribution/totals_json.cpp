@@ -101,6 +101,29 @@ void add_metrics(OrderedJson& out, const MetricsByName& metrics) {
   }
 }
 
+constexpr auto kThrottle = static_cast<std::size_t>(Condition::throttle);
+
+void add_condition(OrderedJson& out, std::size_t condition, const HeldValues& values) {
+  const std::string key(kConditions[condition].key);
+  if (condition == kThrottle) {
+    OrderedJson& times = out["throttle_ms"] = OrderedJson::object();
+    for (const auto& [reason, ns] : throttle_times_ns(values)) times[std::string(reason)] = ns / kNsPerMs;
+  } else if (kConditions[condition].counts) {
+    out[key] = values.growth();
+  } else {
+    out[key] = {{"min", values.min()}, {"median", values.median()}, {"max", values.max()}};
+  }
+}
+
+OrderedJson subject_object(const char* key, std::uint32_t id, const ConditionTotals::Values& values) {
+  OrderedJson out = OrderedJson::object();
+  if (key != nullptr) out[key] = id;
+  for (std::size_t i = 0; i < kConditionCount; ++i) {
+    if (!values[i].empty()) add_condition(out, i, values[i]);
+  }
+  return out;
+}
+
 }  // namespace
 
 MetricsByName RowContext::metrics_of(std::uint32_t path) const {
@@ -202,6 +225,22 @@ OrderedJson monitor_row(const MonitorRow& row) {
 OrderedJson monitor_object(const MonitorRates& rates) {
   return {
       {"windows", rates.windows()}, {"window_ns", rates.window_ns()}, {"observed_ns", rates.observed_ns()}};
+}
+
+OrderedJson conditions_object(const ConditionTotals& conditions) {
+  constexpr std::size_t kMaxThreads = 32;
+  OrderedJson out;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> threads;  // CPU time and id
+  for (const auto& [subject, values] : conditions.subjects()) {
+    if (subject.of == ConditionOf::gpu) out["gpus"].push_back(subject_object("gpu", subject.id, values));
+    if (subject.of == ConditionOf::process) out["process"] = subject_object(nullptr, 0, values);
+    if (subject.of == ConditionOf::thread)
+      threads.emplace_back(values[static_cast<std::size_t>(Condition::cpu_ms)].growth(), subject.id);
+  }
+  std::sort(threads.rbegin(), threads.rend());
+  threads.resize(std::min(threads.size(), kMaxThreads));
+  for (const auto& [cpu_ms, id] : threads) out["threads"].push_back({{"thread", id}, {"cpu_ms", cpu_ms}});
+  return out;
 }
 
 OrderedJson metric_sets_array(const MetricGroups& groups) {

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "profiler/attribution/condition_totals.h"
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/layer_report.h"
 #include "profiler/attribution/monitor_rates.h"
@@ -48,6 +49,10 @@ void add_kernel_counters(nlohmann::ordered_json& out, const CounterTotals& count
 [[nodiscard]] nlohmann::ordered_json monitor_row(const MonitorRow& row);
 /// {windows, window_ns, observed_ns}: the basis of the rows' means.
 [[nodiscard]] nlohmann::ordered_json monitor_object(const MonitorRates& rates);
+/// {"gpus": [{"gpu":0, "sm_mhz": {"min", "median", "max"}, …, "throttle_ms": {REASON: ms}}], "process": {…},
+/// "threads": [{"thread":4712, "cpu_ms":990}]}. Counts are their growth. The 32 busiest threads. null:
+/// nothing was recorded.
+[[nodiscard]] nlohmann::ordered_json conditions_object(const ConditionTotals& conditions);
 /// [{id, name, metrics}] for sets with metrics.
 [[nodiscard]] nlohmann::ordered_json metric_sets_array(const MetricGroups& groups);
 

@@ -110,6 +110,15 @@ template <typename Lookup>
   return out;
 }
 
+/// The same template from the root, as seen from the working directory `here`.
+template <typename Lookup>
+[[nodiscard]] std::string absolute_out_template(const std::string& text, const char* here, Lookup&& lookup) {
+  if (here == nullptr || expand_out_template(text, {"0", "", ""}, lookup).text.starts_with('/')) return text;
+  std::string out;
+  out_template::append_value(out, here, true);
+  return out + "/" + text;
+}
+
 /// True if the folder depends on the process that is traced.
 [[nodiscard]] inline bool names_process(std::string_view text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {

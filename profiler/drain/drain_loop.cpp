@@ -15,7 +15,6 @@
 #include "profiler/base/out_template.h"
 #include "profiler/guest/log.h"
 #include "profiler/guest/own_thread.h"
-#include "profiler/guest/thread_cpu.h"
 #include "profiler/launch/gpu_query.h"
 #include "profiler/nvtx/nvtx.h"
 #include "profiler/output/atomic_file.h"
@@ -45,9 +44,10 @@ bool guarded(LossLedger& loss, Step step) noexcept {
 
 DrainLoop::DrainLoop(Sources sources)
     : from_(std::move(sources)),
-      cost_before_(cost_of_all_windows()),
+      cost_({from_.callback_cost, from_.buffers, from_.exact, from_.sampler, from_.conditions}),
       schedule_(from_.options.flush_ms * kNsPerMs),
       trace_(from_.recorder, from_.options, from_.cupti == nullptr ? nullptr : &from_.cupti->functions),
+      conditions_(from_.conditions, trace_),
       rings_(from_.recorder, trace_, is_late()),
       node_records_(from_.recorder.loss) {}
 
@@ -126,6 +126,7 @@ bool DrainLoop::open() {
       trace_.builder().on_event(entry.thread, entry.event, {});
   }
   if (from_.begin == Begin::when_ready) begin_when_due();
+  conditions_.begin();
   announce();
   return true;
 }
@@ -197,6 +198,7 @@ void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
   if (uses_cupti() && (!cycle_ || cycle_->open()))
     node_records_.restart_if_leaking(from_.cupti->functions, trace_.builder().untimed_graph_work(), now_ns);
   if (cycle_ && !progress_.ending()) follow_cycle(false);
+  conditions_.turn(!cycle_ || cycle_->open(), from_.recorder.loss);
   from_.recorder.threads.recycle();
   const TickChunk tick{clock_now_ns(), monotonic_now_ns()};
   trace_.end_turn(tick, cost());
@@ -355,6 +357,7 @@ void DrainLoop::finish() {
   nvtx_close_all(now_ns);
   if (uses_cupti()) flush_last_records();
   turn(clock_now_ns(), true);
+  conditions_.end();
   if (const Gap gap = progress_.gap(); gap != Gap::none && gap != Gap::requested) end_gap(now_ns);
   if (cycle_) follow_cycle(true);
   EndFacts end;
@@ -393,40 +396,10 @@ void DrainLoop::report() {
 }
 
 OwnCost DrainLoop::cost() const {
-  OwnCost cost = cost_of_all_windows();
-  cost.launch_callbacks -= cost_before_.launch_callbacks;
-  cost.exact_ns -= cost_before_.exact_ns;
-  cost.exact_batches -= cost_before_.exact_batches;
-  cost.launch_lock_ns -= cost_before_.launch_lock_ns;
-  cost.sampler_cpu_ns -= cost_before_.sampler_cpu_ns;
-  cost.samples -= cost_before_.samples;
-  cost.drain_cpu_ns = thread_cpu_ns();
+  OwnCost cost = cost_.of_window();
   cost.drain_longest_ns = static_cast<std::uint64_t>(rings_.longest_gap_ns());
   cost.flush_longest_ns = static_cast<std::uint64_t>(longest_flush_ns_);
   cost.bytes_written = trace_.bytes_written();
-  return cost;
-}
-
-OwnCost DrainLoop::cost_of_all_windows() const {
-  OwnCost cost;
-  if (from_.callback_cost != nullptr) {
-    cost.launch_callbacks = from_.callback_cost->calls();
-    cost.launch_callback_median_ns = from_.callback_cost->quantile_ns(0.5);
-    cost.launch_callback_p99_ns = from_.callback_cost->quantile_ns(0.99);
-  }
-  if (from_.buffers != nullptr) {
-    cost.activity_buffers_peak = from_.buffers->peak_in_flight();
-    cost.activity_buffer_bytes = BufferPool::kBufferBytes;
-  }
-  if (from_.exact != nullptr) {
-    cost.exact_ns = from_.exact->held_ns();
-    cost.exact_batches = from_.exact->batches();
-    cost.launch_lock_ns = from_.exact->launch_lock_ns();
-  }
-  if (from_.sampler != nullptr) {
-    cost.sampler_cpu_ns = from_.sampler->cpu_ns();
-    cost.samples = from_.sampler->samples();
-  }
   return cost;
 }
 

@@ -19,9 +19,12 @@
 
 #include "profiler/activity/buffer_pool.h"
 #include "profiler/activity/node_record_guard.h"
+#include "profiler/conditions/condition_sampler.h"
 #include "profiler/counters/exact/exact_profiler.h"
 #include "profiler/counters/sampling/pm_sampler.h"
 #include "profiler/cupti/loader.h"
+#include "profiler/drain/condition_input.h"
+#include "profiler/drain/cost_meter.h"
 #include "profiler/drain/drain_progress.h"
 #include "profiler/drain/flush_schedule.h"
 #include "profiler/drain/ring_reader.h"
@@ -47,6 +50,7 @@ class DrainLoop {
     BufferPool* buffers = nullptr;                ///< with cupti
     ExactProfiler* exact = nullptr;               ///< in exact mode
     PmSampler* sampler = nullptr;                 ///< in sampled mode
+    ConditionSampler* conditions = nullptr;       ///< nullptr: they are not recorded
     std::string out = {};                         ///< template of the folder; empty: that of the options
     Begin begin = Begin::with_process;
     std::int64_t begin_ns = 0;  ///< time 0 of the trace, or its lower bound if it begins when ready; 0: now
@@ -141,13 +145,13 @@ class DrainLoop {
   void notify_progress(std::uint64_t fulfilled);
   void report();
   [[nodiscard]] OwnCost cost() const;
-  [[nodiscard]] OwnCost cost_of_all_windows() const;
 
   Sources from_;
-  const OwnCost cost_before_;  // of earlier windows
+  const CostMeter cost_;
   DrainProgress progress_;
   FlushSchedule schedule_;
   TraceFiles trace_;
+  ConditionInput conditions_;
   RingReader rings_;
   NodeRecordGuard node_records_;
   std::optional<MonitorCycle> cycle_;  // in monitor mode

@@ -170,6 +170,12 @@ void RecordingWriter::samples(const PmRecord& record) {
   chunk(ChunkKind::samples, line.data(), line.size());
 }
 
+void RecordingWriter::conditions(std::span<const ConditionRecord> records) {
+  std::string lines;
+  for (const ConditionRecord& record : records) write_line(lines, record);
+  chunk(ChunkKind::conditions, lines.data(), lines.size());
+}
+
 void RecordingWriter::tick(const TickChunk& tick) {
   chunk(ChunkKind::tick, &tick, sizeof(tick));
 }

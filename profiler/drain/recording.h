@@ -44,6 +44,7 @@ enum class ChunkKind : std::uint32_t {
   samples = 11,         // text: samples and sampling lines, their times absolute
   metric_set = 12,      // text: metric_set lines, before the first ExactLaunch that was measured with one
   launched_graph = 13,  // LaunchedGraphChunk, then NodeRunChunk: before the first launch that names it
+  conditions = 14,      // text: condition lines, their times absolute
 };
 
 struct LaunchedGraphChunk {
@@ -109,6 +110,7 @@ class RecordingWriter {
   void exact(std::span<const ExactLaunch> launches);
   void metric_set(const MetricSetRecord& set);
   void samples(const PmRecord& record);
+  void conditions(std::span<const ConditionRecord> records);
   void tick(const TickChunk& tick);
   void end(const EndFacts& end, std::string_view reason);
 

@@ -71,6 +71,16 @@ void TraceFiles::on_counters_refused(const std::string& reason) {
   segments_.rotate();
 }
 
+void TraceFiles::on_conditions(std::span<const ConditionRecord> records) {
+  if (records.empty()) return;
+  if (recording_) recording_->conditions(records);
+  for (ConditionRecord record : records) {
+    record.at_ns -= base_unix_ns_;
+    writer_.write(record);
+    conditions_.add(record);
+  }
+}
+
 void TraceFiles::end_turn(const TickChunk& tick, const OwnCost& cost) {
   if (recording_) recording_->tick(tick);
   // All domains, also those without ranges: a domain that is only misused has no other line.
@@ -115,6 +125,7 @@ SummaryInput TraceFiles::summary_input() const {
       .loss = recorder_.loss.snapshot(),
       .samples = builder_->sharing(),
       .monitor = builder_->rates(),
+      .conditions = &conditions_,
   };
 }
 
@@ -127,6 +138,7 @@ LayerSummary TraceFiles::layer_summary() const {
 void TraceFiles::write_summary(std::int64_t now_ns, const OwnCost& cost, bool final) {
   last_summary_ns_ = now_ns;
   records_at_summary_ = writer_.records();
+  conditions_.end(now_ns - base_unix_ns_);
   SummaryInput input = summary_input();
   input.own_cost = cost;
   input.own_cost.held_ns = builder_->held_ns();

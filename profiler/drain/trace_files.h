@@ -12,8 +12,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "profiler/attribution/condition_totals.h"
 #include "profiler/drain/flush_schedule.h"
 #include "profiler/drain/recording.h"
 #include "profiler/drain/trace_builder.h"
@@ -44,6 +47,9 @@ class TraceFiles {
   /// Counters turned out to be unavailable: later segments and the summary report the reason.
   void on_counters_refused(const std::string& reason);
 
+  /// Readings in the order of their times, which are absolute.
+  void on_conditions(std::span<const ConditionRecord> records);
+
   /// Ends a turn: writes the heartbeat, the flush and the summary that are due. `cost` goes into the summary.
   void end_turn(const TickChunk& tick, const OwnCost& cost);
   /// Writes all buffered lines now.
@@ -52,6 +58,11 @@ class TraceFiles {
   [[nodiscard]] std::int64_t flushed_ns() const noexcept { return flush_interval_.last_ns(); }
   /// Writes all buffered lines and the summary now.
   void flush_now(const TickChunk& tick, const OwnCost& cost);
+  /// Contexts so far, and their GPUs.
+  [[nodiscard]] std::size_t contexts() const noexcept { return writer_.contexts(); }
+  [[nodiscard]] std::vector<GpuRecord> used_gpus() const { return writer_.used_gpus(); }
+  /// Number of the file that lines go to.
+  [[nodiscard]] std::uint32_t segment() const noexcept { return segments_.segment(); }
   /// Event lines so far.
   [[nodiscard]] std::uint64_t records() const noexcept { return writer_.records(); }
 
@@ -84,6 +95,7 @@ class TraceFiles {
   TraceWriter writer_;
   std::unique_ptr<RecordingWriter> recording_;
   std::unique_ptr<TraceBuilder> builder_;  // from open() on
+  ConditionTotals conditions_;
   std::int64_t base_unix_ns_ = 0, base_monotonic_ns_ = 0;
   std::int64_t last_clock_ns_ = 0, last_summary_ns_ = 0;
   GrowingInterval flush_interval_;

@@ -178,6 +178,11 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "Do not record allocations and frees", "off", "off"},
     {"RANGEFINDER_EVENTS", "--no-events", kRecorded, "on", kOnOrOff<&Options::events>,
      "Do not record event records, stream waits and synchronisation", "off", "off"},
+    {"RANGEFINDER_CONDITIONS", "--no-conditions", kRecorded, "on", kOnOrOff<&Options::conditions>,
+     "Do not record the clocks, power, temperature and load of the GPUs and the resources of the process, "
+     "ten "
+     "times a second",
+     "off"},
     {"RANGEFINDER_FOLD_DIGITS", "--fold-digits", kRecorded, "off", kOnOrOff<&Options::fold_digits>,
      "Count `step 12345` and `step 12346` as one module, `step #`", "on"},
     {"RANGEFINDER_INHERIT", "--inherit", kRecorded, "pt_autograd_*", TextValue{&Options::inherit},

@@ -231,6 +231,8 @@ std::string summary_json(const SummaryInput& input) {
     document.member("samples", samples_object(*input.samples));
   }
   if (input.monitor != nullptr) document.member("monitor", monitor_of(input));
+  if (input.conditions != nullptr && !input.conditions->subjects().empty())
+    document.member("conditions", conditions_object(*input.conditions));
   add_kernels(document, input);
   document.array("memcpy", input.totals.copies(), copy_row);
   document.member("findings", OrderedJson::array());

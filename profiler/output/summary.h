@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/attribution/condition_totals.h"
 #include "profiler/attribution/layer_report.h"
 #include "profiler/attribution/monitor_rates.h"
 #include "profiler/attribution/path_totals.h"
@@ -46,7 +47,8 @@ struct SummaryInput {
   std::uint64_t duration_ns = 0;           ///< since recording began
   const SampleSharing* samples = nullptr;  ///< sampled mode: bytes shared so far
   const MonitorRates* monitor = nullptr;   ///< monitor mode: its rates so far
-  std::uint64_t records = 0;               ///< event lines that are in the segments' files
+  const ConditionTotals* conditions = nullptr;
+  std::uint64_t records = 0;  ///< event lines that are in the segments' files
 };
 
 /// The whole text, newline at the end; always valid UTF-8. Throws bad_alloc, nothing else.

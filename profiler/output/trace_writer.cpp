@@ -72,6 +72,16 @@ void TraceWriter::add_context(const ContextRecord& context) {
   line(context);
 }
 
+std::vector<GpuRecord> TraceWriter::used_gpus() const {
+  std::vector<GpuRecord> out;
+  for (const GpuRecord& gpu : gpus_) {
+    if (std::any_of(contexts_.begin(), contexts_.end(),
+                    [&gpu](const ContextRecord& context) { return context.gpu == gpu.id; }))
+      out.push_back(gpu);
+  }
+  return out;
+}
+
 void TraceWriter::add_domain(std::uint32_t domain) {
   begin();
   need_domain(domain);
@@ -300,6 +310,12 @@ void TraceWriter::write(const GapRecord& record) {
   event(record, kGap);
 }
 
+void TraceWriter::write(const ConditionRecord& record) {
+  begin();
+  if (record.subject == ConditionOf::gpu) need_gpu(record.id);
+  event(record, kCondition);
+}
+
 void TraceWriter::write(const RangeRecord& record) {
   begin();
   need_path(record.path);
@@ -338,7 +354,7 @@ std::vector<std::pair<std::string, std::uint64_t>> TraceWriter::counts() const {
   static constexpr std::array<const char*, kKinds> kNames{
       "kernel",   "memcpy", "memset",        "graph", "launch",       "exact",       "samples",
       "monitor",  "sync",   "alloc",         "free",  "event_record", "stream_wait", "capture",
-      "overhead", "hold",   "host_function", "gap",   "range",        "mark"};
+      "overhead", "hold",   "host_function", "gap",   "condition",    "range",       "mark"};
   std::vector<std::pair<std::string, std::uint64_t>> out;
   for (std::size_t i = 0; i < kKinds; ++i) {
     if (counts_[i] != 0) out.emplace_back(kNames[i], counts_[i]);

@@ -40,6 +40,9 @@ class TraceWriter {
   void add_metric_set(const MetricSetRecord& set);
   /// Repeated at the start of later segments, until the GPU has a newer one.
   void add_sampling(const SamplingRecord& sampling);
+  /// Contexts so far, and their GPUs.
+  [[nodiscard]] std::size_t contexts() const noexcept { return contexts_.size(); }
+  [[nodiscard]] std::vector<GpuRecord> used_gpus() const;
   void name_thread(std::uint32_t thread, const std::string& name);
   /// Its line follows that of each path of the module. `module`: module_chain() of its names.
   void add_module_source(std::uint32_t path, std::uint64_t module, const PathSource& source);
@@ -61,6 +64,7 @@ class TraceWriter {
   void write(const OverheadRecord& record);
   void write(const HoldRecord& record);
   void write(const GapRecord& record);
+  void write(const ConditionRecord& record);
   void write(const HostFunctionRecord& record);
   void write(const RangeRecord& record);
   void write(const MarkRecord& record);
@@ -99,6 +103,7 @@ class TraceWriter {
     kHold,
     kHostFunction,
     kGap,
+    kCondition,
     kRange,
     kMark,
     kKinds

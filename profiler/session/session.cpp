@@ -22,6 +22,7 @@ namespace {
 constexpr std::chrono::milliseconds kExitPatience{1800};
 /// The part of it that is reserved for the drain thread, even if counters are slow to stop.
 constexpr std::chrono::milliseconds kDrainPatience{900};
+constexpr std::chrono::milliseconds kConditionPatience{100};  // a call of NVML takes microseconds
 
 /// Maximum wait for the records of work that was launched before a window's end.
 constexpr std::uint32_t kRecordPatienceMs = 5000;
@@ -42,22 +43,10 @@ void stop_at_exit() {
 
 /// Makes `out` absolute: the application may change its working directory later.
 Options with_absolute_out(Options options) {
-  const auto lookup = [](const char* name) { return std::getenv(name); };
-  if (expand_out_template(options.out, {"0", "", ""}, lookup).text.starts_with('/')) return options;
   char* const here = getcwd(nullptr, 0);
-  if (here == nullptr) return options;
-  std::string absolute;
-  out_template::append_value(absolute, here, true);
-  options.out = absolute + "/" + options.out;
+  options.out = absolute_out_template(options.out, here, [](const char* name) { return std::getenv(name); });
   std::free(here);
   return options;
-}
-
-/// The ledger counts for the process. A window starts it at 0, except for threads that still have no ring.
-void reset_loss(LossLedger& loss) noexcept {
-  for (std::size_t cause = 0; cause < kLossCauses.size(); ++cause) {
-    if (static_cast<Loss>(cause) != Loss::threads_without_ring) loss.set(static_cast<Loss>(cause), 0);
-  }
 }
 
 }  // namespace
@@ -182,6 +171,8 @@ void Session::stop(const char* reason) noexcept {
   const std::unique_lock inside(changing_, deadline - kDrainPatience);
   const auto last = window();
   if (is_complete(before) && inside && !last) return;
+  if (inside && conditions_)  // no call of NVML while its library is torn down
+    (void)conditions_->stop(kConditionPatience);
   // Even if nothing is recorded any more: counters must not run while the driver shuts down.
   if (before != SessionState::yielded && !(last && HandOver::yielded(*last)))
     collection_.finish(deadline - kDrainPatience);
@@ -222,6 +213,14 @@ std::string Session::default_folder(std::uint64_t window) const {
   return window <= 1 ? folder : folder + "." + std::to_string(window);
 }
 
+ConditionSampler* Session::conditions() {
+  if (!conditions_ && options_.conditions) {
+    conditions_ = std::make_unique<ConditionSampler>(ConditionSampler::Sources{.now_ns = &clock_now_ns});
+    if (!conditions_->start()) log_info("conditions are not recorded: cannot start their thread");
+  }
+  return conditions_.get();
+}
+
 bool Session::start_window(const WindowRequest& request, DrainLoop::Begin begin, CounterMode counters) {
   const std::uint64_t number = windows_ + 1;
   const std::int64_t begin_ns = request.begin_ns != 0 ? request.begin_ns : recorder().clock.now_ns();
@@ -233,6 +232,7 @@ bool Session::start_window(const WindowRequest& request, DrainLoop::Begin begin,
     sources.exact = collection_.exact();
     sources.sampler = collection_.sampler();
   }
+  sources.conditions = conditions();
   sources.out = request.out.empty() ? default_folder(number) : request.out;
   sources.begin = begin;
   if (begin == DrainLoop::Begin::when_ready) sources.begin_ns = request.begin_ns;
@@ -286,7 +286,7 @@ std::string Session::open_window(const WindowRequest& request) {
   std::string error;
   if (!collection_.load(error)) return error;
   recorder().threads.discard_events();
-  reset_loss(recorder().loss);
+  recorder().loss.begin_window();
   const CounterMode counters = request.counters.value_or(counters_.load());
   register_exit();
   const bool requested = request.counters.has_value() || options_.counters_requested;

@@ -78,6 +78,7 @@ class Session final : public ControlTarget {
   [[nodiscard]] std::string open_window(const WindowRequest& request);
   [[nodiscard]] bool start_window(const WindowRequest& request, DrainLoop::Begin begin, CounterMode counters);
   void complete_window(Window& window);
+  [[nodiscard]] ConditionSampler* conditions();
   void register_exit() noexcept;
   [[nodiscard]] std::shared_ptr<Window> window() const;
   void set_window(std::shared_ptr<Window> window);
@@ -118,8 +119,9 @@ class Session final : public ControlTarget {
   std::timed_mutex changing_;
   std::atomic<SessionState> state_{SessionState::idle};
   HandOver hand_over_{collection_};
-  std::atomic<CounterMode> counters_;  // of the next window
-  std::uint64_t windows_ = 0;          // begun so far; guarded by changing_
+  std::atomic<CounterMode> counters_;             // of the next window
+  std::uint64_t windows_ = 0;                     // begun so far; guarded by changing_
+  std::unique_ptr<ConditionSampler> conditions_;  // guarded by changing_; from the first window on
   std::atomic<int> exit_registrations_{0};
   std::once_flag first_window_, control_once_;
   mutable std::mutex window_mutex_;

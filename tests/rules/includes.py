@@ -31,6 +31,7 @@ ALLOWED = {
     "profiler/output": "profiler/base schema profiler/guest profiler/events profiler/attribution",
     "profiler/nvtx": "profiler/guest profiler/events",
     "profiler/activity": "profiler/base schema profiler/options profiler/cupti profiler/events",
+    "profiler/conditions": "profiler/base schema profiler/guest",
     "profiler/counters": "profiler/guest profiler/cupti",
     "profiler/counters/metrics": "profiler/base profiler/metrics profiler/cupti",
     "profiler/counters/exact": "profiler/base schema profiler/guest profiler/options profiler/cupti "
@@ -41,11 +42,11 @@ ALLOWED = {
                        "profiler/counters/exact profiler/counters/sampling",
     "profiler/control": "profiler/base profiler/guest profiler/options profiler/events profiler/output",
     "profiler/drain": "profiler/base schema profiler/guest profiler/options profiler/cupti profiler/events "
-                      "profiler/attribution profiler/output profiler/nvtx profiler/activity "
+                      "profiler/attribution profiler/output profiler/nvtx profiler/activity profiler/conditions "
                       "profiler/counters/metrics profiler/counters/exact profiler/counters/sampling profiler/launch",
     "profiler/session": "profiler/base profiler/guest profiler/options profiler/cupti profiler/events profiler/output "
-                        "profiler/nvtx profiler/activity profiler/counters/exact profiler/counters/sampling "
-                        "profiler/launch profiler/control profiler/drain",
+                        "profiler/nvtx profiler/activity profiler/conditions profiler/counters/exact "
+                        "profiler/counters/sampling profiler/launch profiler/control profiler/drain",
     "injection": "profiler/guest profiler/events profiler/nvtx profiler/session",
     "injection/mpi": "",
     "tools/python": "",
@@ -60,7 +61,8 @@ ALLOWED = {
     "tools/analysis/report": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
                              "tools/analysis/sampling tools/analysis/queries tools/analysis/findings",
     "tools/analysis/ranks": "profiler/base schema tools/analysis/table tools/analysis/model tools/analysis/queries",
-    "tools/analysis/diff": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table tools/analysis/model "
+    "tools/analysis/diff": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
+                         "tools/analysis/model "
                            "tools/analysis/queries tools/analysis/findings",
     "tools/analysis/validate": "schema profiler/attribution tools/analysis/table tools/analysis/model "
                                "tools/analysis/queries tools/analysis/findings tools/analysis/report",
@@ -72,8 +74,9 @@ ALLOWED = {
     "tools/serve": "profiler/base schema tools/analysis/table tools/analysis/model tools/analysis/queries "
                    "tools/analysis/findings tools/analysis/report tools/attach tools/export tools/page",
     "tools/replay": "schema profiler/cupti profiler/drain tools/command_line",
-    "tools/rangefinder": "profiler/base profiler/options profiler/cupti profiler/attribution profiler/output "
-                         "profiler/guest profiler/metrics profiler/counters/metrics tools/command_line "
+    "tools/rangefinder": "profiler/base profiler/conditions profiler/options profiler/cupti profiler/attribution "
+                         "profiler/output "
+                         "profiler/launch profiler/guest profiler/metrics profiler/counters/metrics tools/command_line "
                          "tools/analysis/table tools/analysis/model tools/analysis/queries tools/analysis/findings "
                          "tools/analysis/report tools/analysis/ranks tools/analysis/diff tools/analysis/validate "
                          "tools/attach tools/export tools/page tools/serve",

@@ -15,7 +15,7 @@ import unpack_golden
 from cli_case import HEADER, TRACE
 
 ALL = ("overview", "modules", "layers", "kernels", "metrics", "roofline", "findings", "memcpy", "memory", "launches",
-       "sync", "streams", "gpu", "communication", "idle", "iterations", "graphs", "monitor", "overhead", "loss")
+       "sync", "streams", "gpu", "communication", "idle", "iterations", "graphs", "monitor", "conditions", "overhead", "loss")
 # Sections by recording: with those of schema/examples, which is in all of them, they have all described keys.
 SECTIONS = {
     "case_attention": ("overview", "iterations"),
@@ -26,7 +26,9 @@ SECTIONS = {
     "case_transpose_metrics": ("metrics", "roofline", "modules"),
     "compiled_default": ("overview",),
     "copy_storm": ("findings",),
+    "cpu_limited": ("overview",),
     "decoder_exact": ("graphs",),
+    "gemm_power": ("overview", "conditions"),
     "hazards_exact": ("kernels",),
     "known_bytes_exact": ("findings", "gpu"),
     "multi_stream_ranges": ("memcpy", "sync"),
@@ -58,6 +60,7 @@ DIFFS = (
     ("case_transpose_metrics", "case_transpose_metrics", "--all"),
     ("case_gemm_small", "case_attention", "--all", "--fail-over", "5%", "--allow-unchecked"),
     ("case_starved_pinned", "case_starved_one", "--fail-over", "5000%"),
+    ("cpu_limited", "gemm_power", "--all"),
     ("multi_stream_ranges", "copy_storm", "--all"),
     ("multi_stream_ranges", "--kernel", "probe_spin", "probe_increment"),
 )

@@ -35,12 +35,13 @@ NOT_IN_RECORDINGS = {
         "layer": ["bytes_error_pct", "bytes_estimated", "bytes_partial"], "totals": ["l2_error_bytes", "sampled_share"],
         "evidence": [
             "allocs_per_repetition", "broken_by", "broken_on", "broken_result", "call_ns", "calls", "captured",
-            "consumer_stream", "copies_per_repetition", "declared_bytes",
-            "dram_amplification", "exposed_ns", "frees_per_repetition", "host_ns", "idle_lanes", "issue_active",
-            "l2_bytes_per_s", "l2_peak_share", "limiter", "local_traffic_bytes", "longest_exposed_ns", "mean_bytes",
-            "mean_exposed_ns", "null_stream_kernels", "occupancy", "one_by_one_ns", "pool_calls", "producer_stream",
-            "shared_bytes", "stall", "stall_share", "syncs_per_repetition", "threads_per_instruction",
-            "threads_per_warp", "together_ns", "waited_ns", "waits", "warps_per_sm"]},
+            "consumer_stream", "copies_per_repetition", "declared_bytes", "dram_amplification", "exposed_ns",
+            "frees_per_repetition", "gpu_busy_share", "host_ns", "idle_lanes", "issue_active", "l2_bytes_per_s",
+            "l2_peak_share", "limiter", "local_traffic_bytes", "longest_exposed_ns", "major_faults_per_s",
+            "mean_bytes", "mean_exposed_ns", "null_stream_kernels", "occupancy", "one_by_one_ns",
+            "other_processes", "own_busy_share", "pool_calls", "producer_stream", "shared_bytes", "stall",
+            "stall_share", "swap_mib", "syncs_per_repetition", "threads_per_instruction", "threads_per_warp",
+            "together_ns", "waited_ns", "waits", "warps_per_sm"]},
     "serve": {"finding_row": ["outside_of_iterations"], "module_row": ["l2_error_bytes", "sampled_share"]},
 }
 # By the end of a key: the unit in its description.

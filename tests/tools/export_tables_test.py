@@ -39,6 +39,15 @@ class Csv(Export):
                 self.assertEqual(len(self.table(folder, "launches")), launches)
                 self.assertEqual(sum(int(row["duration_ns"]) for row in self.table(folder, "kernels")), kernel_ns(lines))
 
+    def test_a_value_of_a_condition_is_a_row(self):
+        folder = self.export(cli_case.REPOSITORY / "schema" / "examples", "csv")
+        rows = [tuple(row[key] for key in ("at_ns", "gpu", "thread", "condition", "value"))
+                for row in self.table(folder, "conditions")]
+        self.assertEqual(rows, [("100", "0", "", "sm_mhz", "1455"), ("100", "0", "", "memory_mhz", "3201"),
+                                ("100", "0", "", "power_w", "691"), ("100", "0", "", "throttle", "4"),
+                                ("110", "", "", "cpu_ms", "5210"), ("110", "", "", "rss_mib", "812"),
+                                ("120", "", "4712", "cpu_ms", "990")])
+
     def test_a_hold_has_its_thread_and_cause(self):
         folder = self.export(cli_case.REPOSITORY / "schema" / "examples", "csv")
         rows = [(row["duration_ns"], row["thread"], row["cause"]) for row in self.table(folder, "holds")]
@@ -250,6 +259,15 @@ class Prometheus(Export):
     def exported(self, trace, *more):
         file = self.export(trace, "prometheus", "--force", *more)
         return self.metrics(file.read_bytes().decode("utf-8"))  # not text mode, which splits lines at CR
+
+    def test_the_last_value_of_a_condition_is_a_gauge(self):
+        values = self.exported(recorded("gemm_power"))["rangefinder_condition"]
+        gpu = {dict(labels)["condition"]: value for labels, value in values.items() if "gpu" in dict(labels)}
+        process = {dict(labels)["condition"]: value for labels, value in values.items() if "gpu" not in dict(labels)}
+        last = [line for line in of_kind(lines_of(recorded("gemm_power")), "condition") if "sm_mhz" in line][-1]
+        self.assertEqual(gpu["sm_mhz"], last["sm_mhz"])
+        self.assertEqual(gpu["power_limit_w"], 700)
+        self.assertEqual(process["millicores"], 16000)
 
     def test_seconds_of_kernels_add_up_over_modules(self):
         for name in RECORDINGS:

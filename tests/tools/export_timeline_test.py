@@ -196,6 +196,17 @@ class Perfetto(Export, Rules):
         self.assertEqual([(event["tid"], ns(event["dur"]), event["args"]["cause"]) for event in holds],
                          [(4712, 36000, "counter_batch")])
 
+    def test_conditions_are_counters_of_their_gpu_and_of_the_program(self):
+        events = events_of(self.export(recorded("gemm_power"), "perfetto"))
+        counters = [event for event in events if event.get("cat") == "conditions"]
+        clocks = [event["args"]["value"] for event in counters if event["name"] == "SM clock, MHz"]
+        lines = [line for line in of_kind(lines_of(recorded("gemm_power")), "condition") if "sm_mhz" in line]
+        self.assertEqual(clocks, [line["sm_mhz"] for line in lines])
+        capped = [event for event in counters if event["name"] == "clocks lowered for power, ms, a second"]
+        self.assertTrue(all(event["args"]["value"] <= 1100 for event in capped))
+        self.assertEqual(len({event["pid"] for event in counters}), 2)
+        self.assertFalse([event for event in counters if "lowered by" in event["name"]], "reasons are bits")
+
     def test_it_is_an_array_that_starts_as_perfetto_expects(self):
         self.assertTrue(self.export(recorded("copy_storm"), "perfetto").read_text().startswith('[{"'))
 

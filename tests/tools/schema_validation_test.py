@@ -49,6 +49,8 @@ BROKEN_LINES = {
               "counter_range": [1, DELETE],  # 1: of a launch
               "launches": [DELETE], "kernels": [DELETE], "exclusive": [False],  # of a launch
               "set": [DELETE], "values": [DELETE, [1]]},  # [1]: without a set
+    "condition": {"at": [DELETE], "sm_mhz": [-1, "fast"], "throttle": ["sw_power_cap", [1]], "gpu": [-1],
+                  "thread": [5]},  # 5: beside "gpu"
     "sync": {"event": ["55aa", 21930]},
     "alloc": {"memory": ["pinned"], "address": [0], "bytes": [0]},
     "free": {"address": ["0xZZ"], "pool": [""]},

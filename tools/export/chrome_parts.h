@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/attribution/condition_totals.h"
 #include "tools/export/chrome_timeline.h"
 
 namespace rangefinder {
@@ -160,6 +161,28 @@ class ChromeSamples {
 
   ChromeContext& context_;
   std::map<std::uint32_t, Gpu> gpus_;
+};
+
+/// Conditions as counters: of a GPU on its process, of the process on the program's.
+///
+///   {"ph":"C","name":"SM clock, MHz","args":{"value":1455}}
+///
+/// Counts are rates a second between two of their lines. Threads have none: their slices show what they do.
+class ChromeConditions {
+ public:
+  explicit ChromeConditions(ChromeContext& context) : context_(context) {}
+
+  void add(const ConditionRecord& record);
+
+ private:
+  struct Count {
+    TimeNs at_ns = 0;
+    std::uint64_t value = 0;
+  };
+  void counter(ChromeRow row, std::size_t condition, TimeNs at_ns, double value);
+
+  ChromeContext& context_;
+  std::map<std::pair<ConditionSubject, std::size_t>, Count> counts_;  // the latest
 };
 
 }  // namespace rangefinder

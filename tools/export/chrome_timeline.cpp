@@ -60,6 +60,7 @@ void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process,
   ChromeGpu gpu(context);
   ChromeNvtx nvtx(context);
   ChromeSamples samples(context);
+  ChromeConditions conditions(context);
   const auto add = [&](const auto& record) {
     const auto add_to = [&record](auto& part) {
       if constexpr (requires { part.add(record); }) part.add(record);
@@ -68,6 +69,7 @@ void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process,
     add_to(gpu);
     add_to(nvtx);
     add_to(samples);
+    add_to(conditions);
   };
   // read_outline() has reported what is broken.
   (void)read_lines(trace.files, reader,

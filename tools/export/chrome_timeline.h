@@ -5,7 +5,8 @@
 //   lines ─▶ write_chrome_trace() ─┬─▶ ChromeGpu      kernels, copies, memsets, their bytes, their modules
 //                                  ├─▶ ChromeHost     launches and other calls, flows to the GPU, overhead
 //                                  ├─▶ ChromeNvtx     ranges and marks
-//                                  └─▶ ChromeSamples  DRAM and L2 bandwidth as counters
+//                                  ├─▶ ChromeSamples  DRAM and L2 bandwidth as counters
+//                                  └─▶ ChromeConditions  clocks, power, memory as counters
 //
 // Categories, names and arguments follow PyTorch's libkineto where it has them. Events are in the order of
 // the trace's lines; readers sort by time.

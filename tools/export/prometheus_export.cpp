@@ -122,6 +122,7 @@ class Writer {
 
   void add() {
     about();
+    conditions();
     work();
     bytes();
   }
@@ -169,7 +170,20 @@ class Writer {
     const OwnCost& cost = trace.end->own_cost;
     out_.overhead.add({{"rank", rank_}, {"what", "drain_cpu"}}, cost.drain_cpu_ns);
     out_.overhead.add({{"rank", rank_}, {"what", "sampler_cpu"}}, cost.sampler_cpu_ns);
+    out_.overhead.add({{"rank", rank_}, {"what", "conditions_cpu"}}, cost.conditions_cpu_ns);
     out_.overhead.add({{"rank", rank_}, {"what", "exact"}}, cost.exact_ns);
+  }
+
+  void conditions() {
+    for (const auto& [subject, values] : process_.conditions.subjects()) {
+      if (subject.of == ConditionOf::thread) continue;
+      const PrometheusLabels labels =
+          subject.of == ConditionOf::gpu ? gpu_labels(subject.id) : PrometheusLabels{{"rank", rank_}};
+      for (std::size_t i = 0; i < kConditionCount; ++i) {
+        if (!values[i].empty())
+          out_.conditions.set(with(labels, "condition", kConditions[i].key), values[i].last());
+      }
+    }
   }
 
   void work() {

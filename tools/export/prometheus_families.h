@@ -105,6 +105,10 @@ struct PrometheusFamilies {
                                 "counter", Unit::one};
   PrometheusFamily kernel_name_time{"rangefinder_kernel_name_seconds_total",
                                     "Sum of kernel durations, by name.", "counter", Unit::nanosecond};
+  PrometheusFamily conditions{"rangefinder_condition",
+                              "Last value of a clock, power, load or resource; the label condition has its "
+                              "unit; without a GPU it is of the process.",
+                              "gauge", Unit::one};
   PrometheusFamily lost{"rangefinder_records_lost_total", "What happened and is not in the trace, by cause.",
                         "counter", Unit::one};
   PrometheusFamily overhead{"rangefinder_overhead_seconds_total", "Time that recording took.", "counter",
@@ -131,6 +135,7 @@ struct PrometheusFamilies {
                                    &PrometheusFamilies::copy_time,
                                    &PrometheusFamilies::kernel_names,
                                    &PrometheusFamilies::kernel_name_time,
+                                   &PrometheusFamilies::conditions,
                                    &PrometheusFamilies::lost,
                                    &PrometheusFamilies::overhead,
                                    &PrometheusFamilies::modules_omitted,

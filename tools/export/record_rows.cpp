@@ -123,6 +123,7 @@ class RecordRows {
   void add(const MarkRecord& mark);
   void add(const SamplingRecord& sampling);
   void add(const SamplesRecord& samples);
+  void add(const ConditionRecord& record);
   void add_launch(const LaunchRecord& launch, bool exact);
   void add_call(const HostWork& host, std::string_view api, std::int32_t result);
   void add_metrics(const ExactRecord& exact, const MetricSetRecord& set);
@@ -371,6 +372,16 @@ void RecordRows::add(const MarkRecord& mark) {
   write(RowTable::marks, mark.at_ns, kNsysNvtxMark, ThreadCell{mark.thread}, trace_.domain_name(mark.domain),
         mark.domain, text, NameCell{text}, module(mark.path), nonzero(mark.path), nonzero(mark.range),
         ExtrasIn{mark.extras, mark.domain});
+}
+
+void RecordRows::add(const ConditionRecord& record) {
+  RowCell gpu, thread;
+  if (record.subject == ConditionOf::gpu) gpu = std::uint64_t{record.id};
+  if (record.subject == ConditionOf::thread) thread = ThreadCell{record.id};
+  for (std::size_t i = 0; i < kConditionCount; ++i) {
+    if (record.values[i])
+      write(RowTable::conditions, record.at_ns, gpu, thread, kConditions[i].key, *record.values[i]);
+  }
 }
 
 void RecordRows::add(const SamplingRecord& sampling) {

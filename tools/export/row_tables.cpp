@@ -81,6 +81,8 @@ const std::vector<RowTableShape> kTables{
      "l2_bytes=l2Bytes pcie_read_bytes=pcieReadBytes pcie_write_bytes=pcieWriteBytes "
      "nvlink_received_bytes=nvlinkReceivedBytes nvlink_transmitted_bytes=nvlinkTransmittedBytes "
      "sm_active_pct=smActivePct engine_active_pct=engineActivePct")},
+    {Id::conditions, "conditions", "conditions", columns(
+     "at_ns=at gpu=deviceId thread=globalTid condition value")},
     {Id::loss, "loss", "loss", columns("cause count meaning")},
     {Id::contexts, "", "TARGET_INFO_CUDA_CONTEXT_INFO", columns("contextId deviceId nullStreamId")},
     // Calls that launch nothing; CSV has them in syncs, allocations, events and captures only.

@@ -46,6 +46,7 @@ enum class RowTable : std::uint8_t {
   ranges,
   marks,
   samples,
+  conditions,
   loss,
   contexts,
   calls,

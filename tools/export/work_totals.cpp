@@ -52,7 +52,10 @@ void add_exact(WorkTotals& out, const ExactRecord& exact) {
 
 void add_chunk(WorkTotals& out, const Chunk& chunk) {
   const auto cover = [&out](const auto& record) { out.CoveredTime::add(record); };
-  for (const Chunk::OtherLine& other : chunk.others) std::visit(cover, other.line);
+  for (const Chunk::OtherLine& other : chunk.others) {
+    std::visit(cover, other.line);
+    if (const auto* const record = std::get_if<ConditionRecord>(&other.line)) out.conditions.add(*record);
+  }
   for (const auto& [line, samples] : chunk.samples) cover(samples);
   if (chunk.counts.last_mark_ns != kNoTime) out.CoveredTime::add(kNoTime, chunk.counts.last_mark_ns);
   chunk.work(kColumns, [&](const auto& record) {

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 
+#include "profiler/attribution/condition_totals.h"
 #include "tools/analysis/model/trace_names.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 #include "tools/export/time_span.h"
@@ -42,8 +43,9 @@ struct ExactSum {
 
 struct WorkTotals : TraceNames, CoveredTime {
   std::map<WorkKey, WorkSum> work;
-  std::map<WorkKey, ExactSum> exact;     ///< a counter range has kind graph and name 0
-  std::set<std::uint32_t> metric_sets;   ///< of the measured launches; several: sets that take turns
+  std::map<WorkKey, ExactSum> exact;    ///< a counter range has kind graph and name 0
+  std::set<std::uint32_t> metric_sets;  ///< of the measured launches; several: sets that take turns
+  ConditionTotals conditions;
   std::optional<SampledTotals> sampled;  ///< of a trace with samples and without exact bytes
 };
 

@@ -115,7 +115,9 @@ struct FailCheck {
   FailCheck(const FailLimits& limits, const TraceDiff& diff)
       : failed(limits.failed(diff)), unchecked(limits.unchecked(diff)) {}
 
-  [[nodiscard]] std::string text(const std::string& limits, bool allow_unchecked) const {
+  /// `cause`: DiffAnswer::likely_cause()
+  [[nodiscard]] std::string text(const std::string& limits, bool allow_unchecked,
+                                 const std::string& cause) const {
     std::string out;
     if (!unchecked.empty()) {
       out = unchecked + ": --fail-over could not check the limits" +
@@ -124,7 +126,8 @@ struct FailCheck {
     if (failed.empty()) return unchecked.empty() ? "Nothing is worse by more than " + limits + ".\n" : out;
     const std::string& path = failed.front()->key;
     return out + counted_text(failed.size(), "row is", "rows are") + " worse by more than " + limits +
-           "; the first: " + (path.empty() ? "the iteration" : printable(path)) + "\n";
+           "; the first: " + (path.empty() ? "the iteration" : printable(path)) + "\n" +
+           (cause.empty() ? "" : cause + "\n");
   }
 
   [[nodiscard]] int exit_code(bool allow_unchecked) const {
@@ -180,7 +183,8 @@ int diff_traces(const DiffVerb& verb) {
   // Every row is new or gone.
   if (answer.diff.basis == Basis::none && !verb.all && !verb.json && !verb.csv) tables.resize(1);
   const FailCheck check(limits, answer.diff);
-  const std::string outcome = verb.fail_over.empty() ? "" : check.text(verb.fail_over, verb.allow_unchecked);
+  const std::string outcome =
+      verb.fail_over.empty() ? "" : check.text(verb.fail_over, verb.allow_unchecked, answer.likely_cause());
   if (verb.json) {
     OrderedJson out = answer.json(tables);
     if (!verb.fail_over.empty() && (check.unchecked.empty() || !check.failed.empty()))

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <array>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "profiler/base/number_text.h"
+#include "profiler/conditions/condition_value.h"
+#include "profiler/conditions/gpu_conditions.h"
+#include "profiler/conditions/nvml_functions.h"
 #include "profiler/cupti/loader.h"
+#include "profiler/launch/gpu_query.h"
 #include "profiler/output/process_facts.h"
 #include "tools/rangefinder/doctor_checks.h"
 #include "tools/rangefinder/forked_question.h"
@@ -42,6 +48,42 @@ json list_gpus(void* driver) {
       gpus.push_back(name.data());
   }
   return gpus;
+}
+
+/// {"text": "SM 345 MHz, memory 3,201 MHz, 77 of 700 W, clocks lowered by gpu_idle", "limited": false}; null:
+/// NVML does not say.
+json conditions_of(const NvmlFunctions& nvml, const std::string& uuid) {
+  GpuConditions gpu(nvml, uuid.c_str(), getpid());
+  constexpr int kTurnsForAll = 10;
+  ConditionValues values{};
+  for (int turn = 0; gpu.is_found() && turn < kTurnsForAll; ++turn) values = gpu.read();
+  const auto number = [&values](Condition what) { return count_text(value_of(values, what).value_or(0)); };
+  if (!value_of(values, Condition::sm_mhz)) return nullptr;
+  std::string text =
+      "SM " + number(Condition::sm_mhz) + " MHz, memory " + number(Condition::memory_mhz) + " MHz";
+  if (value_of(values, Condition::power_w))
+    text += ", " + number(Condition::power_w) + " of " + number(Condition::power_limit_w) + " W";
+  if (value_of(values, Condition::temperature_c)) text += ", " + number(Condition::temperature_c) + " °C";
+  if (value_of(values, Condition::other_processes).value_or(0) != 0)
+    text += ", " + number(Condition::other_processes) + " processes on it";
+  constexpr std::uint64_t kGpuIdle = 0x1;
+  const std::uint64_t reasons = value_of(values, Condition::throttle).value_or(0);
+  std::string names;
+  for (const ThrottleReason& reason : kThrottleReasons)
+    if ((reasons & reason.bit) != 0) names += (names.empty() ? "" : ", ") + std::string(reason.name);
+  if (!names.empty()) text += ", clocks lowered by " + names;
+  return {{"text", text}, {"limited", (reasons & ~kGpuIdle) != 0}};
+}
+
+json list_conditions() {
+  json out = json::array();
+  const NvmlFunctions nvml = load_nvml();
+  if (nvml.Init == nullptr || nvml.Init() != kNvmlSuccess) return out;
+  for (const GpuRecord& gpu : query_gpus()) {
+    if (json conditions = conditions_of(nvml, gpu.uuid); !conditions.is_null())
+      out.push_back(std::move(conditions));
+  }
+  return out;
 }
 
 /// "" if this process can become CUPTI's only subscriber, else the reason.
@@ -84,6 +126,7 @@ std::string query_driver() {
     return answer.dump();
   }
   answer["gpus"] = list_gpus(driver);
+  answer["conditions"] = list_conditions();
   answer["subscribe_error"] = try_subscribing();
   return answer.dump();
 }
@@ -134,6 +177,15 @@ GpuCheck check_gpu() {
         {"gpu", Health::no, "the driver reports none", "Check whether CUDA_VISIBLE_DEVICES hides them."});
   }
   for (const json& name : answer["gpus"]) out.push_back({"gpu", Health::ok, name.get<std::string>(), ""});
+  for (const json& conditions : answer.value("conditions", json::array())) {
+    const bool limited = conditions.value("limited", false);
+    out.push_back(
+        {"clocks", limited ? Health::warn : Health::ok, conditions.value("text", ""),
+         limited ? "See `nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE,CLOCK`: runs under such clocks are "
+                   "slower than others."
+                 : "",
+         false});
+  }
   const std::string subscriber = answer.value("subscribe_error", "");
   out.push_back(
       subscriber.empty()

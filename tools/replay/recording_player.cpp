@@ -123,6 +123,10 @@ void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string&
       return on_end(chunk.bytes);
     case ChunkKind::samples:
       return on_samples(chunk.bytes);
+    case ChunkKind::conditions:
+      return for_each_line(chunk.bytes, [&](Line& line) {
+        if (auto* const record = std::get_if<ConditionRecord>(&line)) trace_.on_conditions({record, 1});
+      });
     case ChunkKind::launched_graph:
       return on_launched_graph(chunk.bytes);
     case ChunkKind::metric_set:

@@ -42,14 +42,18 @@ TEST_CASE("the example trace gives the example summary, byte for byte") {
   SampleSharing sharing;
   EndRecord end;
   std::uint64_t records = 0;
+  ConditionTotals conditions;
   for (const Line& line : example::lines()) {
+    if (const auto* const record = std::get_if<ConditionRecord>(&line)) conditions.add(*record);
     std::visit(FromLines{tables, sharing}, line);
     if (const auto* const last = std::get_if<EndRecord>(&line)) end = *last;
     records += is_event(line_kind(line)) ? 1 : 0;
   }
   sharing.finish();
   SummaryInput input = tables.input();
+  conditions.end(100'000);
   input.records = records;
+  input.conditions = &conditions;
   input.samples = &sharing;
   input.loss = end.loss;
   input.own_cost = end.own_cost;

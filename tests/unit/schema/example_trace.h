@@ -226,6 +226,25 @@ inline void add_host_work(std::vector<Line>& lines) {
   lines.emplace_back(GapRecord{92000, 93000, "torch.profiler"});
 }
 
+inline void add_conditions(std::vector<Line>& lines) {
+  const auto value = [](ConditionRecord& record, Condition condition, std::uint64_t number) {
+    record.values[static_cast<std::size_t>(condition)] = number;
+  };
+  ConditionRecord gpu{100, ConditionOf::gpu, 0};
+  value(gpu, Condition::sm_mhz, 1455);
+  value(gpu, Condition::memory_mhz, 3201);
+  value(gpu, Condition::power_w, 691);
+  value(gpu, Condition::throttle, 4);  // sw_power_cap
+  lines.emplace_back(gpu);
+  ConditionRecord process{110};
+  value(process, Condition::cpu_ms, 5210);
+  value(process, Condition::rss_mib, 812);
+  lines.emplace_back(process);
+  ConditionRecord thread{120, ConditionOf::thread, kThread};
+  value(thread, Condition::cpu_ms, 990);
+  lines.emplace_back(thread);
+}
+
 inline void add_nvtx(std::vector<Line>& lines) {
   RangeRecord encoder{2, 900, 86000, kThread, 0, 1, 2, 0, {}};
   encoder.extras = {3, 0xFF76B900, PayloadType::u64, 3145728, 0, {}};
@@ -254,6 +273,7 @@ inline std::vector<Line> lines() {
   add_gpu_work(out);
   add_exact_sets(out);
   add_samples(out);
+  add_conditions(out);
   add_nvtx(out);
 
   EndRecord end;

@@ -20,7 +20,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "rangefinder.baseline";
-constexpr const char* kVersion = "1.1";
+constexpr const char* kVersion = "1.2";
 constexpr std::string_view kMajor = "1.";
 
 OrderedJson json_of(const Moments& moments) {
@@ -147,6 +147,9 @@ IterationSeries series_of(const OrderedJson& whole) {
   out.header = header_of(whole.at("program"));
   whole.at("gpus").get_to(out.gpus);
   out.clocks = whole.value("clocks", out.clocks);
+  if (const auto conditions = whole.find("conditions"); conditions != whole.end()) {
+    for (const auto& [key, value] : conditions->items()) out.conditions[key] = finite(value);
+  }
   whole.at("counters").get_to(out.counters);
   whole.at("iteration_path").get_to(out.iteration_path);
   out.iterations = count(whole.at("iterations"));
@@ -189,6 +192,7 @@ std::string baseline_text(const IterationSeries& series) {
                         {"program", header_json(series.header)},
                         {"gpus", series.gpus},
                         {"clocks", series.clocks},
+                        {"conditions", series.conditions},
                         {"counters", series.counters},
                         {"iteration_path", series.iteration_path},
                         {"iterations", series.iterations},

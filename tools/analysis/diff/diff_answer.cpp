@@ -237,8 +237,11 @@ std::optional<double> ratio(double a, double b) {
 DiffRatios ratios_of(const TraceDiff& diff, const IterationSeries& a, const IterationSeries& b) {
   if (diff.iterations.empty() || diff.basis == Basis::bytes || diff.basis == Basis::none) return {};
   const Change& wall = diff.iterations.front();
-  return {ratio(kernels_ns(a), kernels_ns(b)),
-          wall.quantity == Quantity::wall_ns ? ratio(wall.a.value_or(0), wall.b.value_or(0)) : std::nullopt};
+  DiffRatios out{ratio(kernels_ns(a), kernels_ns(b)), {}, {}};
+  if (wall.quantity == Quantity::wall_ns) out.iterations = ratio(wall.a.value_or(0), wall.b.value_or(0));
+  const std::optional<double> clocks = clock_ratio(a.conditions, b.conditions);
+  if (out.kernels && clocks) out.kernels_per_clock = *out.kernels / *clocks;
+  return out;
 }
 
 constexpr std::string_view kDifferent = "Different ";
@@ -255,6 +258,8 @@ std::vector<std::string> differences_of(const IterationSeries& a, const Iteratio
   };
   compare("GPUs", gpu_names(a), gpu_names(b));
   if (!a.clocks.empty() && !b.clocks.empty()) compare("clocks", clock_texts(a), clock_texts(b));
+  for (const std::string& text : condition_differences(a.conditions, b.conditions))
+    out.push_back(std::string(kDifferent) + text);
   compare("programs", file_name(a.header.executable), file_name(b.header.executable));
   compare("arguments", arguments(a.header), arguments(b.header));
   compare("drivers", a.header.driver_release, b.header.driver_release);
@@ -279,6 +284,7 @@ DiffVerdict verdict_of(const TraceDiff& diff, const IterationSeries& a, const It
 std::string DiffRatios::text() const {
   std::string out;
   if (kernels) out = "Kernels " + factor_text(*kernels) + " as fast";
+  if (kernels_per_clock) out += " (" + factor_text(*kernels_per_clock) + " a clock cycle)";
   if (iterations) {
     out += out.empty() ? "Iterations " : ", iterations ";
     out += factor_text(*iterations) + " as fast";
@@ -294,6 +300,13 @@ DiffAnswer::DiffAnswer(IterationSeries of_a, IterationSeries of_b, const DiffOpt
       verdict(verdict_of(diff, a, b, options.least)),
       ratios(ratios_of(diff, a, b)),
       differences(differences_of(a, b)) {}
+
+std::string DiffAnswer::likely_cause() const {
+  const std::optional<double> clocks = clock_ratio(a.conditions, b.conditions);
+  if (!clocks || *clocks >= 1) return "";
+  return "Likely cause: " + condition_differences(a.conditions, b.conditions).front() +
+         ", of the GPU and not of the program.";
+}
 
 std::string DiffAnswer::set_ups() const {
   std::string out;
@@ -314,6 +327,7 @@ OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {
   if (const std::string text = ratios.text(); !text.empty()) {
     if (ratios.kernels) out["ratios"]["kernels"] = *ratios.kernels;
     if (ratios.iterations) out["ratios"]["iterations"] = *ratios.iterations;
+    if (ratios.kernels_per_clock) out["ratios"]["kernels_per_clock"] = *ratios.kernels_per_clock;
     out["ratios"]["text"] = text;
   }
   for (const Table& table : tables) out[table.name] = render_rows(table);

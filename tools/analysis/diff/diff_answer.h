@@ -27,6 +27,8 @@ struct DiffVerdict {
 struct DiffRatios {
   std::optional<double> kernels;     ///< summed durations of the kernels of an iteration, A over B
   std::optional<double> iterations;  ///< throughput: wall time of an iteration, A over B
+  /// The first over the ratio of the SM clocks under load; only if these differ by more than 3 %.
+  std::optional<double> kernels_per_clock = {};
   /// "Kernels 2.01x as fast, iterations 1.78x as fast."; empty if neither is known.
   [[nodiscard]] std::string text() const;
 };
@@ -45,6 +47,8 @@ struct DiffAnswer {
   [[nodiscard]] nlohmann::ordered_json json(const std::vector<Table>& tables) const;
   /// "Set-ups differ: GPUs NVIDIA H100 and NVIDIA H200; …"; empty: they do not.
   [[nodiscard]] std::string set_ups() const;
+  /// B's SM clock under load was lower, by more than 3 %: a sentence; else empty.
+  [[nodiscard]] std::string likely_cause() const;
   /// For a comment on a pull request: the verdict, `outcome` of a check if any, how the set-ups differ, the
   /// iteration, modules that changed, those of `failed` first. `tables`: of diff_tables().
   [[nodiscard]] std::string markdown(std::vector<Table> tables, const std::vector<const Change*>& failed,

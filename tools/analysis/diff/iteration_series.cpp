@@ -359,6 +359,14 @@ void add_values(IterationSeries& out, Trace& trace, const Iterations& iterations
   add_metrics(out, totals, values, measured);
 }
 
+/// From the start of the first compared iteration to the end of the last one's GPU work; without iterations
+/// until `end_ns`.
+std::pair<TimeNs, TimeNs> compared_span(const IterationLog& log, const Batches& batches, TimeNs end_ns) {
+  if (batches.everything) return {0, end_ns};
+  const TimeNs first_ns = log.iterations().instances[batches.first].start_ns;
+  return {first_ns, std::max(first_ns, log.rows()[batches.last - 1].last_gpu_ns)};
+}
+
 std::string clock_text(const GpuRecord& gpu) {
   constexpr std::uint64_t kKhzPerMhz = 1000;
   if (gpu.sm_clock_khz == 0 || gpu.memory_clock_khz == 0) return "";
@@ -396,12 +404,17 @@ IterationSeries IterationSeries::of(Trace& rows, Iterations found, const HalfOpe
   SeriesSums sums(names, iterations, batches);
   Selection all;
   bool sampled = false;
+  ConditionLog conditions;
   rows.each_chunk([&](const Chunk& chunk) {
-    sums.add({chunk, names, all, true});
+    const SelectedRows selected(chunk, names, all, true);
+    sums.add(selected);
+    selected.lines<ConditionRecord>([&](const ConditionRecord& record) { conditions.add(record); });
     sampled = sampled || chunk.counts.samples != 0;
   });
   sums.finish(out);
   add_iterations(out, times, batches);
+  const auto [first_ns, last_ns] = compared_span(log, batches, conditions.last_ns());
+  out.conditions = run_conditions(conditions, first_ns, last_ns);
   out.title = names.files.folder.string() + "   " + printable(names.header.executable);
   out.header = names.header;
   for (const GpuRecord& gpu : names.gpus) {

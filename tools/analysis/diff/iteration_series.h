@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "tools/analysis/diff/outside_calls.h"
+#include "tools/analysis/diff/run_conditions.h"
 #include "tools/analysis/diff/welch.h"
 #include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/selection.h"
@@ -112,6 +113,7 @@ class IterationSeries {
   Header header;                                      ///< of the first segment
   std::set<std::string> gpus;                         ///< names
   std::set<std::string> clocks;                       ///< "SM 1980 MHz, memory 2619 MHz"; empty: unknown
+  RunConditions conditions;                           ///< while the compared iterations ran
   std::string counters;                               ///< mode, as in Header::counters
   std::uint64_t iterations = 0;                       ///< number of compared iterations
   std::size_t batches = 0;

@@ -133,6 +133,11 @@ const std::vector<Rule>& rule_table() {
       {"small_graph_kernels", find_small_graph_kernels, graphs, 0, of_kernels, {"decoder_sampled", "decoder_exact"}},
       {"unsafe_during_capture", find_unsafe_during_capture, capture, 0, of_host,
        {"decoder_exact", "decoder_sampled", "graph_broken"}},
+      {"power_capped", find_power_capped, clocks, 0, of_host, {"gemm_power"}},
+      {"throttled", find_throttled, clocks, 1, of_host, {}},
+      {"cpu_limited", find_cpu_limited, processors, 0, of_host, {"cpu_limited"}},
+      {"swapping", find_swapping, paging, 0, of_host, {}},
+      {"shared_gpu", find_shared_gpu, sharing, 0, of_host, {}},
       {"capture_obstacles", find_capture_obstacles, launches, 2, of_host,
        {"hf_rtdetr_trace", "hf_rtdetr_sampled"}, {host_times, loop}},
   };

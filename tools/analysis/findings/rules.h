@@ -54,6 +54,8 @@ FindRule find_tail_wave, find_grid_under_one_wave;
 FindInKernel low_occupancy_of_kernel;
 // rules/graphs.cpp
 FindRule find_graph_below_peak;
+// rules/conditions.cpp
+FindRule find_throttled, find_power_capped, find_cpu_limited, find_swapping, find_shared_gpu;
 
 enum class Cause : std::uint8_t {
   idle,         ///< the host works while the GPU is idle
@@ -71,6 +73,10 @@ enum class Cause : std::uint8_t {
   graphs,       ///< kernels of a graph are short
   below_peak,   ///< a graph moves its bytes slowly
   any_of_gpu,   ///< GPU time that any other rule about the GPU explains better
+  clocks,       ///< lowered by the GPU
+  processors,   ///< too few, or a quota
+  paging,       ///< pages from a disk
+  sharing,      ///< of the GPU with other processes
   capture,      ///< calls that stream capture forbids
   summary,      ///< a statement about all modules
 };
@@ -106,6 +112,8 @@ struct Rule {
 
   /// Its time is compared with the time on the clock; of other rules with the GPU time where that is safer.
   [[nodiscard]] bool of_host() const noexcept { return topic == RuleTopic::of_host; }
+  /// About clocks, processors, memory or other processes, not about the program: the opening has it.
+  [[nodiscard]] bool limits_run() const noexcept { return cause >= Cause::clocks && cause <= Cause::sharing; }
   [[nodiscard]] bool experimental() const noexcept { return recordings.empty(); }
   /// In docs/findings.md.
   [[nodiscard]] std::string_view heading() const noexcept {

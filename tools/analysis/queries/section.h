@@ -103,7 +103,7 @@ struct SectionKind {
 extern const SectionKind kModulesSection, kTotalSection, kLayersSection, kKernelsSection, kKernelSection,
     kMetricsSection, kRooflineSection, kMemcpySection, kMemorySection, kLaunchesSection, kSyncSection,
     kStreamsSection, kGpuSection, kCommunicationSection, kIdleSection, kIterationsSection, kGraphsSection,
-    kMonitorSection, kOverheadSection, kLossSection;
+    kMonitorSection, kConditionsSection, kOverheadSection, kLossSection;
 
 template <typename Made>
 [[nodiscard]] std::unique_ptr<Section> make_section([[maybe_unused]] const SectionView& view) {

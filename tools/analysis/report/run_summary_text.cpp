@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/base/number_text.h"
+#include "tools/analysis/findings/rules.h"
 #include "tools/analysis/report/run_summary.h"
 
 namespace rangefinder {
@@ -149,6 +150,13 @@ std::string no_findings_text(const RunSummary& run) {
          ".";
 }
 
+/// What limited the run, as clocks or a CPU quota; "": nothing did.
+std::string limited_text(const RunSummary& run) {
+  const auto limits = [](const Finding& finding) { return rule_named(finding.id).limits_run(); };
+  const auto at = std::find_if(run.findings.begin(), run.findings.end(), limits);
+  return at == run.findings.end() ? "" : at->effect;
+}
+
 std::string findings_text_of(const RunSummary& run, const TextStyle& style) {
   if (run.findings.empty()) return "\n" + wrapped_text(no_findings_text(run), style.width);
   const std::size_t shown = std::min(run.findings.size(), kTitles);
@@ -174,6 +182,8 @@ std::string run_summary_text(const TraceTotals& trace, const RunSummary& run, co
   if (run.wall_ns == 0) return out;
   const std::string covered = coverage_text(run.coverage);
   if (!covered.empty()) out += "\n" + wrapped_text("  " + covered + ".", style.width, "  ");
+  const std::string limited = limited_text(run);
+  if (!limited.empty()) out += "\n" + wrapped_text("  " + printable(limited) + ".", style.width, "  ");
   return out + "\n" + text_of(summary_lines(trace, run), style.width) + findings_text_of(run, style);
 }
 
@@ -218,6 +228,8 @@ std::string run_summary_markdown(const TraceTotals& trace, const RunSummary& run
   std::string out;
   if (const std::string covered = coverage_text(run.coverage); !covered.empty())
     out += "> " + covered + ".\n\n";
+  if (const std::string limited = limited_text(run); !limited.empty())
+    out += "> " + printable(limited) + ".\n\n";
   for (const auto& [label, value, about] : summary_lines(trace, run))
     out += "* " + label + " **" + value + "**" + (about.empty() ? "" : ": " + about) + "\n";
   out += "\n";
@@ -231,6 +243,7 @@ std::string run_summary_markdown(const TraceTotals& trace, const RunSummary& run
 
 nlohmann::ordered_json run_summary_json(const RunSummary& run) {
   nlohmann::ordered_json out{{"wall_ns", run.wall_ns}, {"coverage", coverage_json(run.coverage)}};
+  if (const std::string limited = limited_text(run); !limited.empty()) out["limited"] = limited;
   if (!run.path.empty()) {
     nlohmann::ordered_json iteration{
         {"path", run.path}, {"rule", rule_key(run.rule)}, {"count", run.count}, {"warm_up", run.warm_up}};

@@ -10,8 +10,8 @@ const std::vector<SectionKind>& section_kinds() {
       kOverviewSection, kModulesSection,    kLayersSection,   kKernelsSection, kKernelSection,
       kMetricsSection,  kRooflineSection,   kFindingsSection, kMemcpySection,  kMemorySection,
       kLaunchesSection, kSyncSection,       kStreamsSection,  kGpuSection,     kCommunicationSection,
-      kIdleSection,     kIterationsSection, kGraphsSection,   kMonitorSection, kOverheadSection,
-      kLossSection};
+      kIdleSection,     kIterationsSection, kGraphsSection,   kMonitorSection, kConditionsSection,
+      kOverheadSection, kLossSection};
   return kKinds;
 }
 

@@ -124,6 +124,9 @@ class IdentityCheck final : public TraceCheck {
                                std::to_string(record.metric_set) + ", which has " +
                                std::to_string(set->second) + " metrics");
   }
+  void check(const ConditionRecord& record) {
+    if (record.subject == ConditionOf::gpu) used_gpus_.insert(record.id);
+  }
   void check(const MonitorRecord& record) { use(kPaths, record.path); }
   void check(const ModuleSourceRecord& record) { use(kPaths, record.path, false); }
   void check(const KernelOriginRecord& record) {
