@@ -84,8 +84,8 @@ inline constexpr std::array kTruthKeys{
     CountKey<CopyTruth>{"measured_bytes", &CopyTruth::measured_bytes},
 };
 
-/// Keys of "own_cost" of an `end` line and of summary.json. All are always written. Traces of earlier
-/// versions have only the first kFirstOwnCostKeys.
+/// Keys of "own_cost" of an `end` line and of summary.json. All are written, but in an `end` line the last
+/// only if it is not 0. Traces of earlier versions have only the first kFirstOwnCostKeys.
 inline constexpr std::size_t kFirstOwnCostKeys = 11;
 inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"launch_callbacks", &OwnCost::launch_callbacks},

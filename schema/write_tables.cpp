@@ -52,7 +52,14 @@ void ledger_fields(LineWriter& line, const EndRecord& record) {
   launches.close();
   if (record.truth.copies != 0) append_counts(line.open("truth"), kTruthKeys, record.truth);
   loss_field(line, record.loss);
-  append_counts(line.open("own_cost"), kOwnCostKeys, record.own_cost);
+  // The last key is omitted if it is 0: traces without conditions are as they were.
+  constexpr std::size_t kAlwaysOwnCostKeys = kOwnCostKeys.size() - 1;
+  JsonObject cost(line.open("own_cost"));
+  for (std::size_t i = 0; i < kOwnCostKeys.size(); ++i) {
+    const std::uint64_t value = record.own_cost.*kOwnCostKeys[i].member;
+    if (i < kAlwaysOwnCostKeys || value != 0) append_json_number(cost.open_named(kOwnCostKeys[i].key), value);
+  }
+  cost.close();
 }
 
 }  // namespace rangefinder

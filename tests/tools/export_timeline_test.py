@@ -203,7 +203,8 @@ class Perfetto(Export, Rules):
         lines = [line for line in of_kind(lines_of(recorded("gemm_power")), "condition") if "sm_mhz" in line]
         self.assertEqual(clocks, [line["sm_mhz"] for line in lines])
         capped = [event for event in counters if event["name"] == "clocks lowered for power, ms, a second"]
-        self.assertTrue(all(event["args"]["value"] <= 1100 for event in capped))
+        # NVML's counter moves in steps of its own, so a single rate may be twice the time that passed.
+        self.assertTrue(capped and all(0 <= event["args"]["value"] <= 2100 for event in capped))
         self.assertEqual(len({event["pid"] for event in counters}), 2)
         self.assertFalse([event for event in counters if "lowered by" in event["name"]], "reasons are bits")
 

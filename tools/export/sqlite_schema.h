@@ -68,6 +68,8 @@ CREATE TABLE events (start INTEGER, end INTEGER, globalTid INTEGER, isWait INTEG
 CREATE TABLE captures (start INTEGER, end INTEGER, globalTid INTEGER, step TEXT NOT NULL, streamId INTEGER,
   contextId INTEGER, graph TEXT, result INTEGER, pathId INTEGER, rangeId INTEGER);
 CREATE TABLE holds (start INTEGER NOT NULL, end INTEGER NOT NULL, globalTid INTEGER NOT NULL, cause TEXT NOT NULL);
+CREATE TABLE conditions (at INTEGER NOT NULL, deviceId INTEGER, globalTid INTEGER, condition TEXT NOT NULL,
+  value INTEGER NOT NULL);
 CREATE TABLE gaps (start INTEGER NOT NULL, end INTEGER NOT NULL, cause TEXT NOT NULL);
 CREATE TABLE samples (deviceId INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, dramReadBytes INTEGER,
   dramWriteBytes INTEGER, l2Bytes INTEGER, pcieReadBytes INTEGER, pcieWriteBytes INTEGER,
