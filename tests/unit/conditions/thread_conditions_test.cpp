@@ -20,7 +20,7 @@ namespace {
 using test::FakeTree;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-const std::uint64_t kLeastMs = kConditions[static_cast<std::size_t>(Condition::cpu_ms)].least;
+const std::uint64_t kMinChangeMs = kConditions[static_cast<std::size_t>(Condition::cpu_ms)].least;
 
 std::uint64_t cost_of_scan_ns = 0, cost_so_far_ns = 0;
 /// Each scan costs `cost_of_scan_ns`: it reads the clock at its start and at its end.
@@ -53,7 +53,7 @@ TEST_CASE("a busy thread has its CPU time, an idle one no record") {
   std::atomic<bool> done{false};
   std::thread busy_thread([&] {
     busy = static_cast<std::uint32_t>(gettid());
-    use_cpu(2 * kLeastMs);
+    use_cpu(2 * kMinChangeMs);
     ++ready;
     done.wait(false);
   });
@@ -74,7 +74,7 @@ TEST_CASE("a busy thread has its CPU time, an idle one no record") {
   idle_thread.join();
 
   REQUIRE(first.count(busy) == 1);
-  CHECK(first.at(busy) >= 2 * kLeastMs);
+  CHECK(first.at(busy) >= 2 * kMinChangeMs);
   CHECK(first.count(idle) == 0);
   CHECK(second.count(busy) == 0);  // no change
   REQUIRE(third.count(busy) == 1);
@@ -84,15 +84,15 @@ TEST_CASE("a busy thread has its CPU time, an idle one no record") {
 TEST_CASE("a thread has its next record when its time has grown by the least change") {
   const auto self = static_cast<std::uint32_t>(gettid());
   ThreadConditions threads;
-  use_cpu(kLeastMs);
+  use_cpu(kMinChangeMs);
   const auto first = scan(threads);
 
-  use_cpu(kLeastMs + 1);
+  use_cpu(kMinChangeMs + 1);
   const auto second = scan(threads);
 
   REQUIRE(first.count(self) == 1);
   REQUIRE(second.count(self) == 1);
-  CHECK(second.at(self) >= first.at(self) + kLeastMs);
+  CHECK(second.at(self) >= first.at(self) + kMinChangeMs);
 }
 
 TEST_CASE("scans are a second apart, or more if they are expensive") {

@@ -109,10 +109,6 @@ std::string largest_text(const TraceDiff& diff, Verdict verdict) {
          cause + ".";
 }
 
-std::string signed_percent(double part) {
-  return (part > 0 ? "+" : "") + percent_text(part);
-}
-
 DiffVerdict of_iterations(const TraceDiff& diff, const Change& row, const IterationSeries& a,
                           const IterationSeries& b, double least) {
   const bool wall = row.quantity == Quantity::wall_ns;

@@ -36,11 +36,11 @@ std::optional<double> value_of(const RunConditions& of, const char* key) {
   return at == of.end() ? std::nullopt : std::optional(at->second);
 }
 
-std::string change_text(double part) {
+}  // namespace
+
+std::string signed_percent(double part) {
   return (part > 0 ? "+" : "") + percent_text(part);
 }
-
-}  // namespace
 
 RunConditions run_conditions(const ConditionLog& log, TimeNs first_ns, TimeNs last_ns) {
   RunConditions sums;
@@ -76,7 +76,7 @@ std::vector<std::string> condition_differences(const RunConditions& a, const Run
     out.push_back(std::string(mean.title) + ": " +
                   count_text(static_cast<std::uint64_t>(std::llround(*of_a))) + " and " +
                   count_text(static_cast<std::uint64_t>(std::llround(*of_b))) + " " + mean.unit + " (" +
-                  change_text(change) + ")");
+                  signed_percent(change) + ")");
   }
   for (const PartOf& part : kParts) {
     const auto of_a = value_of(a, part.key), of_b = value_of(b, part.key);

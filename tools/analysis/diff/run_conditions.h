@@ -20,6 +20,8 @@ using RunConditions = std::map<std::string, double>;
 
 /// "SM clock under load 1,980 and 1,455 MHz (-26.5 %)": those that differ by more than 3 %, or 3 points.
 [[nodiscard]] std::vector<std::string> condition_differences(const RunConditions& a, const RunConditions& b);
+/// "+7.7 %"
+[[nodiscard]] std::string signed_percent(double part);
 /// SM clock of B over that of A; absent if they differ by 3 % or less, or are unknown.
 [[nodiscard]] std::optional<double> clock_ratio(const RunConditions& a, const RunConditions& b);
 
