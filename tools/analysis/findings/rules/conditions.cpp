@@ -116,7 +116,7 @@ std::string reason_text(const FindingContext& context, std::uint32_t gpu, std::u
   if (reason == kPowerBrake) return "the power supply";
   if ((reason & kThermalReasons) != 0) return "its temperature";
   if (reason == kClockSetting) return "the clock that was set for applications";
-  return "a reason that NVML does not name";
+  return "something that NVML does not name";
 }
 
 void add_clock_advice(std::uint64_t reason, Finding& finding) {
@@ -134,6 +134,11 @@ void add_clock_advice(std::uint64_t reason, Finding& finding) {
   }
 }
 
+/// Of the analysed work; without a loop the sum of its kernels.
+std::uint64_t busy_ns(const FindingContext& context) {
+  return context.loop.found() ? context.loop.busy_ns : context.gpu_ns;
+}
+
 /// `power`: those whose clock the power limit lowers, else the others.
 void find_low_clocks(const FindingContext& context, std::string_view id, bool power,
                      std::vector<Finding>& out) {
@@ -147,8 +152,7 @@ void find_low_clocks(const FindingContext& context, std::string_view id, bool po
     const double lost = low.lost_s / low.busy_s, low_part = low.low_s / low.busy_s;
     if (lost < kMinLost) continue;
     Finding finding{std::string(id)};
-    const auto busy_ns = context.loop.found() ? context.loop.busy_ns : context.gpu_ns;
-    finding.of_ns = std::min(busy_ns, context.span_ns);
+    finding.of_ns = std::min(busy_ns(context), context.span_ns);
     finding.saving_ns = static_cast<std::uint64_t>(lost * static_cast<double>(finding.of_ns));
     const std::string mean = count_text(static_cast<std::uint64_t>(low.mean_mhz()));
     finding.effect = "GPU " + std::to_string(subject.id) + " runs at " + mean + " MHz instead of " +
@@ -169,7 +173,7 @@ void find_low_clocks(const FindingContext& context, std::string_view id, bool po
 }
 
 std::uint64_t idle_ns(const FindingContext& context) {
-  const std::uint64_t busy = context.loop.found() ? context.loop.busy_ns : context.gpu_ns;
+  const std::uint64_t busy = busy_ns(context);
   return context.span_ns > busy ? context.span_ns - busy : 0;
 }
 
@@ -249,13 +253,10 @@ void find_swapping(const FindingContext& context, std::vector<Finding>& out) {
   Finding finding{"swapping"};
   finding.severity = Severity::notable;
   finding.effect = "The process reads " + number_text(faults) + " pages a second back from a disk";
-  finding.why =
-      swapped != 0
-          ? count_text(swapped) +
-                " MiB of it are swapped out. A page that is read back stops its thread "
-                "for milliseconds."
-          : "Nothing of it is swapped out: these are pages of files, as of memory-mapped weights, that were "
-            "dropped from memory. A page that is read back stops its thread for milliseconds.";
+  finding.why = (swapped != 0 ? count_text(swapped) + " MiB of it are swapped out."
+                              : std::string("Nothing of it is swapped out: these are pages of files, as of "
+                                            "memory-mapped weights, that were dropped from memory.")) +
+                " A thread waits for each page that it needs.";
   finding.evidence = {evidence_number("major_faults_per_s", "major page faults a second", faults),
                       evidence_count("swap_mib", "swapped out, MiB", swapped)};
   finding.next_step = "give it more memory, or keep less in memory";
@@ -275,7 +276,7 @@ void find_shared_gpu(const FindingContext& context, std::vector<Finding>& out) {
     };
     const HeldValues others = of(Condition::other_processes), load = of(Condition::gpu_busy_pct);
     if (others.empty() || load.empty() || others.max() == 0) continue;
-    const double own = context.of_span(context.loop.found() ? context.loop.busy_ns : context.gpu_ns);
+    const double own = context.of_span(busy_ns(context));
     const double beyond = load.mean() / 100 - std::min(own, 1.0);
     if (beyond < kMinOthers) continue;
     Finding finding{"shared_gpu"};
