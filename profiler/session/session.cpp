@@ -171,11 +171,11 @@ void Session::stop(const char* reason) noexcept {
   const std::unique_lock inside(changing_, deadline - kDrainPatience);
   const auto last = window();
   if (is_complete(before) && inside && !last) return;
-  if (inside && conditions_)  // no call of NVML while its library is torn down
-    (void)conditions_->stop(kConditionPatience);
   // Even if nothing is recorded any more: counters must not run while the driver shuts down.
   if (before != SessionState::yielded && !(last && HandOver::yielded(*last)))
     collection_.finish(deadline - kDrainPatience);
+  if (inside && conditions_)  // no call of NVML while its library is torn down
+    (void)conditions_->stop(kConditionPatience);
   if (recorder().silent.load(std::memory_order_relaxed) || !last) return;
   // The window was closed already, but it is not complete yet.
   if (is_closing(before)) last->request_end(0);
