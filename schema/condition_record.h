@@ -41,6 +41,7 @@ enum class Condition : std::uint8_t {
   compute_mode,
   other_processes,
   other_memory_mib,
+  dram_mib,
   cpu_ms,
   rss_mib,
   swap_mib,
@@ -64,7 +65,7 @@ struct ConditionInfo {
   std::uint64_t least = 1;
 };
 
-inline constexpr std::array<ConditionInfo, 30> kConditions{{
+inline constexpr std::array<ConditionInfo, 31> kConditions{{
     {"sm_mhz", "SM clock, MHz", ConditionOf::gpu},           // NVML: clock of the SMs
     {"memory_mhz", "memory clock, MHz", ConditionOf::gpu},   // NVML: clock of the memory
     {"power_w", "power, W", ConditionOf::gpu, false, 2},     // NVML: power draw
@@ -89,7 +90,9 @@ inline constexpr std::array<ConditionInfo, 30> kConditions{{
     {"other_processes", "other processes",
      ConditionOf::gpu},  // NVML: processes with a context, without this one
     {"other_memory_mib", "memory of other processes, MiB", ConditionOf::gpu, false,
-     64},                                                                 // NVML: GPU memory of them
+     64},  // NVML: GPU memory of them
+    {"dram_mib", "DRAM read and written, any process, MiB", ConditionOf::gpu,
+     true},  // NVML GPM: since recording began; only where bytes come from GPM
     {"cpu_ms", "CPU time, ms", ConditionOf::process, true, 20},           // getrusage; the thread's CPU clock
     {"rss_mib", "resident memory, MiB", ConditionOf::process, false, 4},  // /proc/self/statm
     {"swap_mib", "swapped out, MiB", ConditionOf::process},               // /proc/self/status: VmSwap

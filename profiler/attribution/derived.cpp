@@ -175,16 +175,24 @@ double exact_rate_ns(const PathTotals& row) noexcept {
   return static_cast<double>(ns);
 }
 
+/// Busy time covers kernels only. If copies move bytes too, durations are summed.
+double rate_time_ns(const PathTotals& row, std::uint64_t work_ns) {
+  const bool copies = std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(),
+                                  [](std::uint64_t copied) { return copied != 0; });
+  return static_cast<double>(copies ? work_ns : row.run_ns());
+}
+
 }  // namespace
 
 std::optional<double> RowBytes::dram_error() const noexcept {
+  if (source == Source::gpm) return both_error;
   if (!read_error || !write_error) return std::nullopt;
   return *read_error + *write_error;
 }
 
 std::optional<double> RowBytes::error_pct() const noexcept {
   const std::optional<double> error = dram_error();
-  if (source != Source::sampled || dram() == 0 || !error) return std::nullopt;
+  if (!is_bounded() || dram() == 0 || !error) return std::nullopt;
   return 100 * *error / static_cast<double>(dram());
 }
 
@@ -193,10 +201,11 @@ bool RowBytes::comparable_with(std::uint64_t declared) const noexcept {
 }
 
 bool RowBytes::shows_dram() const noexcept {
-  return source != Source::sampled || dram_error().value_or(0) <= static_cast<double>(dram());
+  return !is_bounded() || dram_error().value_or(0) <= static_cast<double>(dram());
 }
 
 bool RowBytes::shows_l2() const noexcept {
+  if (!has_parts()) return false;
   return source != Source::sampled || l2_error.value_or(0) <= static_cast<double>(l2);
 }
 
@@ -215,6 +224,8 @@ RowBytes& RowBytes::operator+=(const RowBytes& other) noexcept {
   read += other.read;
   write += other.write;
   l2 += other.l2;
+  both += other.both;
+  add(both_error, other.both_error);
   add(read_error, other.read_error);
   add(write_error, other.write_error);
   add(l2_error, other.l2_error);
@@ -300,11 +311,26 @@ RowBytes sampled_bytes(const PathTotals& row, const std::array<std::uint64_t, 3>
   out.estimated = out.has_gaps() && estimated_ns != 0;
   out.rate_bytes = static_cast<double>(out.dram());
   out.rate_l2 = static_cast<double>(out.l2);
-  // Busy time covers kernels only. If copies move bytes too, use summed durations.
-  const bool copies = std::any_of(row.memcpy_bytes.begin(), row.memcpy_bytes.end(),
-                                  [](std::uint64_t copied) { return copied != 0; });
-  const std::uint64_t ns = copies ? work_ns : row.run_ns();
-  out.rate_ns = static_cast<double>(ns) * covered;
+  out.rate_ns = rate_time_ns(row, work_ns) * covered;
+  return out;
+}
+
+RowBytes gpm_bytes(const PathTotals& row, double bytes, double error, double work_ns, double counted_ns) {
+  RowBytes out;
+  out.source = RowBytes::Source::gpm;
+  out.both = static_cast<std::uint64_t>(bytes);
+  out.both_error = error;
+  if (work_ns > 0) out.sampled_share = std::min(1.0, counted_ns / work_ns);
+  // The rest of the work is assumed to move bytes at the same rate, if it is the smaller part.
+  constexpr double kLeastCounted = 0.5, kEstimatedPart = 0.25;
+  if (out.has_gaps() && out.sampled_share >= kLeastCounted) {
+    const double more = bytes * (1 / out.sampled_share - 1);
+    out.both = static_cast<std::uint64_t>(bytes + more);
+    out.both_error = error + kEstimatedPart * more;
+    out.estimated = true;
+  }
+  out.rate_bytes = bytes;
+  out.rate_ns = rate_time_ns(row, static_cast<std::uint64_t>(work_ns)) * out.sampled_share;
   return out;
 }
 
@@ -359,7 +385,7 @@ Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& pea
   if (bytes.source == RowBytes::Source::none) return out;
   if (bytes.rate_ns > 0) {
     out.dram_bytes_per_s = bytes.rate_bytes / bytes.rate_ns * 1e9;
-    out.l2_bytes_per_s = bytes.rate_l2 / bytes.rate_ns * 1e9;
+    if (bytes.has_parts()) out.l2_bytes_per_s = bytes.rate_l2 / bytes.rate_ns * 1e9;
     if (peaks.dram_bytes_per_s != 0) {
       out.dram_peak_share = *out.dram_bytes_per_s / static_cast<double>(peaks.dram_bytes_per_s);
     }
@@ -381,7 +407,8 @@ Derived derive(const PathTotals& row, const RowBytes& bytes, const GpuPeaks& pea
   }
   if (row.declared_bytes != 0) {
     out.dram_amplification = static_cast<double>(bytes.dram()) / static_cast<double>(row.declared_bytes);
-    out.l2_amplification = static_cast<double>(bytes.l2) / static_cast<double>(row.declared_bytes);
+    if (bytes.has_parts())
+      out.l2_amplification = static_cast<double>(bytes.l2) / static_cast<double>(row.declared_bytes);
   }
   out.limiter = limiter_of(out);
   return out;

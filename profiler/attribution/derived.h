@@ -23,11 +23,12 @@ namespace rangefinder {
 
 /// Bytes of a row and their error, as far as known.
 struct RowBytes {
-  enum class Source : std::uint8_t { none, exact, sampled };
+  enum class Source : std::uint8_t { none, exact, sampled, gpm };
   Source source = Source::none;
   std::uint64_t read = 0, write = 0, l2 = 0;  ///< DRAM read, DRAM written, L2
+  std::uint64_t both = 0;                     ///< gpm: DRAM read and written, of which it has no parts
   /// Error bounds in bytes, of sampled and of estimated bytes; absent: none, or unknown.
-  std::optional<double> read_error, write_error, l2_error;
+  std::optional<double> read_error, write_error, l2_error, both_error;
   /// exact: upper bound of the bytes that earlier work left dirty in L2 and that were written back here, and
   /// of those that this work left there. Absent: the size of L2 is unknown.
   std::optional<std::uint64_t> carry_over;
@@ -38,12 +39,20 @@ struct RowBytes {
   double rate_ns = 0;                   ///< GPU time; 0: unknown
   double counter_ns = 0;                ///< exact: the same time from counters; metrics use this clock
   std::uint64_t samples = 0;            ///< sampled: samples that overlap the path's own work
-  double sampled_share = 1;             ///< sampled: share of the row's work time inside samples
+  double sampled_share = 1;             ///< sampled, gpm: share of the row's work time inside samples
   std::uint32_t inseparable = 0;        ///< sampled: number of its group of paths (SampledTotals); 0: none
   bool in_graph = false;  ///< exact: a part was measured with a graph launch, whose path is above
   bool split = false;     ///< sampled: another trace's samples, scaled to the exact bytes of graph launches
 
-  [[nodiscard]] std::uint64_t dram() const noexcept { return read + write; }
+  [[nodiscard]] std::uint64_t dram() const noexcept { return read + write + both; }
+  /// Reads, writes and L2 are known, not the DRAM's sum alone.
+  [[nodiscard]] bool has_parts() const noexcept {
+    return source == Source::exact || source == Source::sampled;
+  }
+  /// An error bound decides whether a value is shown.
+  [[nodiscard]] bool is_bounded() const noexcept {
+    return source == Source::sampled || source == Source::gpm;
+  }
   /// Part of the row's work is outside all samples.
   [[nodiscard]] bool has_gaps() const noexcept { return sampled_share < 0.9995; }
   /// The bytes are a lower bound: launches are missing and not estimated.
@@ -52,11 +61,12 @@ struct RowBytes {
   [[nodiscard]] bool partly_sampled() const noexcept { return has_gaps() && !estimated; }
   /// Of DRAM read plus written, in bytes; absent if unknown.
   [[nodiscard]] std::optional<double> dram_error() const noexcept;
-  /// Sampled: error of DRAM read plus written, in percent; absent if that is 0 or the errors are unknown.
+  /// Sampled, gpm: error of DRAM read plus written, in percent; absent if that is 0 or the errors are
+  /// unknown.
   [[nodiscard]] std::optional<double> error_pct() const noexcept;
   /// False: carry-over alone may be more than `declared` bytes, so that measured / declared says nothing.
   [[nodiscard]] bool comparable_with(std::uint64_t declared) const noexcept;
-  /// The number is shown: exact, or sampled with an error bound of at most 100 %.
+  /// The number is shown: exact, or with an error bound of at most 100 %.
   [[nodiscard]] bool shows_dram() const noexcept;
   [[nodiscard]] bool shows_l2() const noexcept;
   /// Adds a row whose work is disjoint from this one's. Error bounds add up, as in the worst case.
@@ -105,6 +115,11 @@ struct GpuPeaks {
 [[nodiscard]] RowBytes sampled_bytes(const PathTotals& row, const std::array<std::uint64_t, 3>& bytes,
                                      std::uint64_t work_ns, std::uint64_t overlap_ns,
                                      std::uint64_t estimated_ns = 0);
+
+/// Bytes of NVML's GPM. `work_ns`: summed durations of the row's kernels and copies; `counted_ns`: the part
+/// that the bytes cover.
+[[nodiscard]] RowBytes gpm_bytes(const PathTotals& row, double bytes, double error, double work_ns,
+                                 double counted_ns);
 
 /// Metrics of a path by name. `groups` must outlive this.
 class MetricsByName {

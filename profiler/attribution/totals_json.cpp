@@ -38,6 +38,14 @@ void add_bytes(OrderedJson& out, const RowBytes& bytes) {
     if (bytes.in_graph) out["bytes_reason"] = "graph";
     return;
   }
+  if (!bytes.has_parts()) {
+    out["dram_bytes"] = bytes.dram();
+    out["bytes_source"] = "gpm";
+    if (const auto error = bytes.error_pct()) out["bytes_error_pct"] = to_decimals(*error, 100);
+    if (bytes.has_gaps()) out["sampled_share"] = to_decimals(bytes.sampled_share, 1e4);
+    if (bytes.estimated) out["bytes_estimated"] = true;
+    return;
+  }
   out["dram_read_bytes"] = bytes.read;
   out["dram_write_bytes"] = bytes.write;
   out["l2_bytes"] = bytes.l2;
@@ -176,7 +184,7 @@ LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContex
   out.dram_peak_share = ratio(derived.dram_peak_share);
   if (derived.limiter) out.limiter = limiter_name(*derived.limiter);
   out.partial = row.counters.unmeasured != 0;
-  if (bytes.source == RowBytes::Source::none) return out;
+  if (!bytes.has_parts()) return out;
   if (is_known(bytes.read, bytes.read_error)) out.dram_read_bytes = bytes.read;
   if (is_known(bytes.write, bytes.write_error)) out.dram_write_bytes = bytes.write;
   if (is_known(bytes.l2, bytes.l2_error)) out.l2_bytes = bytes.l2;

@@ -21,7 +21,8 @@ std::int64_t sampler_now_ns() noexcept {
 
 }  // namespace
 
-ConditionSampler::ConditionSampler(const Sources& sources) : sources_(sources) {
+ConditionSampler::ConditionSampler(const Sources& sources)
+    : sources_(sources), counts_dram_(sources.counts_dram) {
   log_.reserve(kMaxRecords);
 }
 
@@ -119,7 +120,8 @@ void ConditionSampler::turn(std::int64_t now_ns) {
   open_added_gpus();
   for (const std::unique_ptr<Gpu>& gpu : gpus_) {
     const TimeNs at_ns = sources_.now_ns();
-    add_values(ConditionOf::gpu, gpu->id, at_ns, gpu->conditions.read());
+    if (counts_dram_.load(std::memory_order_relaxed)) gpu->conditions.count_dram();
+    add_values(ConditionOf::gpu, gpu->id, at_ns, gpu->conditions.read(now_ns));
   }
   const TimeNs at_ns = sources_.now_ns();
   add_values(ConditionOf::process, 0, at_ns, process_->read());

@@ -43,6 +43,7 @@ class ConditionSampler {
 
   struct Sources {
     std::int64_t (*now_ns)() = nullptr;                      ///< CLOCK_REALTIME
+    bool counts_dram = false;                                ///< from the first turn on
     NvmlFunctions (*load_nvml)() = &rangefinder::load_nvml;  ///< called once, when there is a GPU to read
     std::string root = {};                                   ///< what is before /proc; empty except in tests
   };
@@ -55,6 +56,8 @@ class ConditionSampler {
   /// From the callback of a context's creation: `id` and `uuid` of the `gpu` line. Does nothing for a known
   /// id, or beyond kMaxGpus. No allocation, no I/O.
   void add_gpu(std::uint32_t id, std::string_view uuid) noexcept;
+  /// Counts the DRAM's bytes too, of every GPU from its next turn on. For the rest of the process.
+  void count_dram() noexcept { counts_dram_.store(true, std::memory_order_relaxed); }
   /// Once. False: cannot start a thread.
   [[nodiscard]] bool start() noexcept;
   /// No window records: no readings until resume(). A turn in progress ends, and its records stay in the log.
@@ -118,6 +121,8 @@ class ConditionSampler {
 
   const Sources sources_;
   std::atomic<std::uint64_t> lost_{0}, errors_{0}, skipped_threads_{0}, cpu_ns_{0};
+
+  std::atomic<bool> counts_dram_;
 
   // Sampler's thread only.
   NvmlFunctions nvml_;

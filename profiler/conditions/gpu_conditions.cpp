@@ -34,6 +34,7 @@ constexpr std::array<GpuConditions::Reading, GpuConditions::kReadingCount> GpuCo
     {&GpuConditions::read_throttle, 1},
     {&GpuConditions::read_utilization, 1},
     {&GpuConditions::read_capped_times, 1},
+    {&GpuConditions::read_dram, 1},
     {&GpuConditions::read_processes, 10},
     {&GpuConditions::read_ecc_corrected, 10},
     {&GpuConditions::read_ecc_uncorrected, 10},
@@ -46,7 +47,9 @@ constexpr std::array<GpuConditions::Reading, GpuConditions::kReadingCount> GpuCo
 GpuConditions::GpuConditions(const NvmlFunctions& nvml, const char* uuid, pid_t self) noexcept
     : nvml_(nvml), self_(self) {
   find(uuid);
-  if (is_found()) register_xids();
+  if (!is_found()) return;
+  register_xids();
+  dram_.emplace(nvml_, device_);
 }
 
 void GpuConditions::find(const char* uuid) noexcept {
@@ -69,9 +72,11 @@ void GpuConditions::register_xids() noexcept {
 void GpuConditions::restart() noexcept {
   values_ = {};
   turn_ = 0;
+  if (dram_) dram_->restart();
 }
 
-const ConditionValues& GpuConditions::read() noexcept {
+const ConditionValues& GpuConditions::read(std::int64_t now_ns) noexcept {
+  now_ns_ = now_ns;
   for (std::size_t i = 0; i < kReadingCount; ++i) {
     if (unavailable_[i] || !is_reading_due(turn_, i, kReadings[i].period)) continue;
     const NvmlReturn result = (this->*kReadings[i].read)();
@@ -172,6 +177,13 @@ NvmlReturn GpuConditions::read_capped_times() noexcept {
   const NvmlReturn power = keep_field(Condition::power_capped_ms, fields[0]);
   const NvmlReturn thermal = keep_field(Condition::thermal_capped_ms, fields[1]);
   return power == kNvmlSuccess ? power : thermal;  // one of two is reason to go on
+}
+
+NvmlReturn GpuConditions::read_dram() noexcept {
+  constexpr int kMibShift = 20;
+  if (!counts_dram_) return kNvmlSuccess;
+  const NvmlReturn result = dram_->read(now_ns_);
+  return keep(Condition::dram_mib, result, dram_->bytes() >> kMibShift);
 }
 
 NvmlReturn GpuConditions::read_ecc_corrected() noexcept {

@@ -2,8 +2,8 @@
 //
 // Clocks, power, load, errors and other users of one GPU, from NVML.
 //
-//   each turn           clocks, power, reasons for lower clocks, load, time at a cap, XIDs
-//   every tenth turn    one of: ECC errors, processes, MIG, compute mode, power limit, temperature
+//   each turn           clocks, power, reasons for lower clocks, load, time at a cap, XIDs; DRAM bytes on
+//   request every tenth turn    one of: ECC errors, processes, MIG, compute mode, power limit, temperature
 //
 // So no turn pays for all of the expensive calls, and the first second has incomplete values. kReadings is
 // the table of calls and their periods. A call that fails leaves its value absent. One that is not supported
@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "profiler/conditions/gpm_bytes.h"
 #include "profiler/conditions/nvml_functions.h"
 #include "schema/condition_record.h"
 
@@ -35,7 +36,10 @@ class GpuConditions {
   /// False: NVML does not know this GPU, and read() must not be called.
   [[nodiscard]] bool is_found() const noexcept { return device_ != nullptr; }
   /// One turn. The latest value of each reading: up to its period old. Only entries of ConditionOf::gpu.
-  [[nodiscard]] const ConditionValues& read() noexcept;
+  /// `now_ns`: a clock that is never set back.
+  [[nodiscard]] const ConditionValues& read(std::int64_t now_ns) noexcept;
+  /// From the next turn on: Condition::dram_mib too.
+  void count_dram() noexcept { counts_dram_ = true; }
   /// After a pause: forgets the values, but not the XIDs, nor which calls are not available.
   void restart() noexcept;
 
@@ -44,7 +48,7 @@ class GpuConditions {
     NvmlReturn (GpuConditions::*read)() noexcept;
     std::uint32_t period;  ///< turns
   };
-  static constexpr std::size_t kReadingCount = 14;
+  static constexpr std::size_t kReadingCount = 15;
   static constexpr std::size_t kXidReading = 0;  // its index in kReadings
   static const std::array<Reading, kReadingCount> kReadings;
   /// Maximum number of processes with their memory; of more, only the number is known.
@@ -58,6 +62,7 @@ class GpuConditions {
   NvmlReturn read_throttle() noexcept;
   NvmlReturn read_utilization() noexcept;
   NvmlReturn read_capped_times() noexcept;
+  NvmlReturn read_dram() noexcept;
   NvmlReturn read_ecc_corrected() noexcept;
   NvmlReturn read_ecc_uncorrected() noexcept;
   NvmlReturn read_processes() noexcept;
@@ -81,6 +86,9 @@ class GpuConditions {
   NvmlEventSet events_ = nullptr;
   std::uint64_t turn_ = 0, xids_ = 0;
   std::optional<std::uint64_t> last_xid_;
+  std::int64_t now_ns_ = 0;  // of this turn
+  bool counts_dram_ = false;
+  std::optional<GpmBytes> dram_;  // set if there is a device
   std::array<bool, kReadingCount> unavailable_{};
   ConditionValues values_{};
   std::array<NvmlProcess, kMaxProcesses> processes_{};

@@ -7,6 +7,8 @@
 // one. Tests replace the table with fakes. A member has NVML's name without its prefix.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace rangefinder {
@@ -21,8 +23,10 @@ inline constexpr NvmlReturn kNvmlGpuIsLost = 15;
 
 using NvmlDevice = struct NvmlDeviceOpaque*;
 using NvmlEventSet = struct NvmlEventSetOpaque*;
+using NvmlGpmSample = struct NvmlGpmSampleOpaque*;
 
 inline constexpr int kNvmlClockSm = 1, kNvmlClockMemory = 2;
+inline constexpr unsigned kNvmlGpmDramUsedPct = 10;  // of the DRAM's peak, between two samples
 inline constexpr int kNvmlTemperatureGpu = 0;
 inline constexpr int kNvmlEccCorrected = 0, kNvmlEccUncorrected = 1;
 inline constexpr int kNvmlEccSinceDriverLoad = 0;
@@ -69,6 +73,23 @@ struct NvmlEvent {
 };
 static_assert(sizeof(NvmlEvent) == 32);
 
+struct NvmlGpmMetric {
+  unsigned id = 0;
+  NvmlReturn result = 0;
+  double value = 0;
+  std::array<const char*, 3> texts{};  ///< names and unit
+};
+static_assert(sizeof(NvmlGpmMetric) == 40);
+
+/// nvmlGpmMetricsGet_t, version 1. NVML reads and writes `count` metrics; its own struct has room for all.
+struct NvmlGpmMetrics {
+  static constexpr std::size_t kRoom = 333;
+  unsigned version = 1;
+  unsigned count = 1;
+  NvmlGpmSample first = nullptr, second = nullptr;
+  std::array<NvmlGpmMetric, kRoom> metrics{};
+};
+
 // The pointer's name, the function's name and its parameters. DeviceGetParent is of a MIG device.
 #define RANGEFINDER_NVML_FUNCTIONS(X)                                                                    \
   X(Init, "nvmlInit_v2", ())                                                                             \
@@ -89,7 +110,12 @@ static_assert(sizeof(NvmlEvent) == 32);
     (NvmlDevice, unsigned*, NvmlProcess*))                                                               \
   X(EventSetCreate, "nvmlEventSetCreate", (NvmlEventSet*))                                               \
   X(DeviceRegisterEvents, "nvmlDeviceRegisterEvents", (NvmlDevice, unsigned long long, NvmlEventSet))    \
-  X(EventSetWait, "nvmlEventSetWait_v2", (NvmlEventSet, NvmlEvent*, unsigned))
+  X(EventSetWait, "nvmlEventSetWait_v2", (NvmlEventSet, NvmlEvent*, unsigned))                           \
+  X(DeviceGetMaxClockInfo, "nvmlDeviceGetMaxClockInfo", (NvmlDevice, int, unsigned*))                    \
+  X(DeviceGetMemoryBusWidth, "nvmlDeviceGetMemoryBusWidth", (NvmlDevice, unsigned*))                     \
+  X(GpmSampleAlloc, "nvmlGpmSampleAlloc", (NvmlGpmSample*))                                              \
+  X(GpmSampleGet, "nvmlGpmSampleGet", (NvmlDevice, NvmlGpmSample))                                       \
+  X(GpmMetricsGet, "nvmlGpmMetricsGet", (NvmlGpmMetrics*))
 
 struct NvmlFunctions {
 #define X(name, symbol, parameters) NvmlReturn(*name) parameters = nullptr;

@@ -92,7 +92,10 @@ Header DrainLoop::header() const {
     // Only now that a context exists: an earlier query would make the runtime initialise the driver.
     header.runtime_version = query_runtime_version();
   }
-  header.counters = from_.exact != nullptr ? "exact" : from_.sampler != nullptr ? "sampled" : "off";
+  header.counters = from_.exact != nullptr     ? "exact"
+                    : from_.sampler != nullptr ? "sampled"
+                    : from_.options.gpm        ? "gpm"
+                                               : "off";
   if (from_.options.monitor.on() && from_.cupti != nullptr) {
     header.monitor_window_ns = static_cast<std::uint64_t>(from_.options.monitor.window_ns);
     header.monitor_period_ns = static_cast<std::uint64_t>(from_.options.monitor.period_ns);
@@ -183,7 +186,11 @@ void DrainLoop::announce() {
 
 void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
   const std::uint64_t request = progress_.open_request();
-  if (const auto reason = progress_.take_refusal()) trace_.on_counters_refused(*reason);
+  if (const auto reason = progress_.take_refusal()) {
+    trace_.on_counters_refused(*reason);
+    // --counters auto: NVML needs no permission for its sum.
+    if (!from_.options.counters_requested && from_.conditions != nullptr) from_.conditions->count_dram();
+  }
   report_chain_problem();
   from_.recorder.clock.calibrate();
   const bool flush = progress_.take_flush_request();

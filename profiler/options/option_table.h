@@ -35,7 +35,10 @@ void store(Options& options, std::uint64_t number, std::string_view text) {
 
 inline void store_counters(Options& options, std::uint64_t word, std::string_view text) {
   options.counters_requested = text != "auto";
-  options.counters = options.counters_requested ? static_cast<CounterMode>(word) : CounterMode::sampled;
+  options.gpm = text == "gpm";
+  options.counters = text == "auto" ? CounterMode::sampled
+                     : options.gpm  ? CounterMode::off
+                                    : static_cast<CounterMode>(word);
 }
 
 /// Any text.
@@ -122,9 +125,11 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "on: replace a trace that is already in the folder. `run --force` does this itself, before the "
      "program starts"},
     {"RANGEFINDER_COUNTERS", "--counters", kCounters, "off",
-     WordValue{store_counters, {"off", "sampled", "exact"}, "auto"},
+     WordValue{store_counters, {"off", "sampled", "exact", "gpm"}, "auto"},
      "How to count DRAM and L2 bytes: off, sampled (every few microseconds; launches still overlap), "
-     "exact (counter ranges around launches) or auto (sampled where the GPU permits it, else off; starts "
+     "exact (counter ranges around launches), gpm (NVML's DRAM bytes ten times a second, for iterations and "
+     "modules of 100 ms and more; Hopper and later) or auto (sampled where the GPU permits it, else gpm; "
+     "starts "
      "0.6 s after the first GPU work, which does not wait)",
      "", "", "auto"},
     {"RANGEFINDER_SAMPLE_INTERVAL", "--sample-interval", kCounters, "20",

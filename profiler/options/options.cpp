@@ -190,6 +190,12 @@ Options read_options(const char* const* environment) {
   Options options;
   for (const OptionRow& row : kOptions)
     set_option(row, variable_value(environment, row.variable), environment, options);
+  if (options.gpm && !options.conditions) {
+    options.gpm = false;
+    options.problems.emplace_back(
+        "RANGEFINDER_COUNTERS=gpm does not work with RANGEFINDER_CONDITIONS=off, whose thread reads them: no "
+        "bytes");
+  }
   if (options.monitor.on()) apply_monitor_defaults(environment, options);
   report_unknown(environment, options.problems);
   return options;

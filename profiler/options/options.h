@@ -32,7 +32,8 @@ struct Options {
 
   std::string out;
   CounterMode counters{};
-  bool counters_requested{};  ///< false for auto: a refusal is not reported
+  bool counters_requested{};  ///< false for auto: a refusal is not reported, and NVML counts instead
+  bool gpm{};                 ///< NVML counts DRAM bytes; `counters` is off
   std::uint32_t sample_interval_us{};
   std::uint32_t sample_cpu_percent{};  ///< of one core, for each GPU; 0: no limit
   std::string metrics;

@@ -215,7 +215,7 @@ std::string Session::default_folder(std::uint64_t window) const {
 
 ConditionSampler* Session::conditions() {
   if (!conditions_ && options_.conditions) {
-    conditions_ = std::make_unique<ConditionSampler>(ConditionSampler::Sources{.now_ns = &clock_now_ns});
+    conditions_ = std::make_unique<ConditionSampler>(ConditionSampler::Sources{&clock_now_ns, options_.gpm});
     if (!conditions_->start()) log_info("conditions are not recorded: cannot start their thread");
   }
   return conditions_.get();

@@ -29,6 +29,7 @@ SECTIONS = {
     "cpu_limited": ("overview",),
     "decoder_exact": ("graphs",),
     "gemm_power": ("overview", "conditions"),
+    "gpm_steps": ("overview", "modules", "iterations"),
     "hazards_exact": ("kernels",),
     "known_bytes_exact": ("findings", "gpu"),
     "multi_stream_ranges": ("memcpy", "sync"),

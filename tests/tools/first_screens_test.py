@@ -49,6 +49,7 @@ EXPECTED = {
     "decoder_sampled": ("short kernels keep a layer from the DRAM's peak", "replays at 52.9 % of the DRAM peak"),
     "eval_rtdetr_exact": ("eager elementwise kernels", "runs elementwise kernels one by one"),
     "gemm_power": ("the GPU's power limit lowers its clock", "because its power limit of 700 W lowers its clock"),
+    "gpm_steps": ("DRAM bytes without counters: half of the time copies, half no traffic", "846 GB read and written, from NVML"),
     "graph_broken": ("another thread breaks a capture", "`culprit` broke 1 stream capture of broken"),
     "graph_device_whole": ("a graph that launches itself, as a whole", "10 whole graphs"),
     "graph_kinds_exact": ("nothing: kernels that sleep, in graphs; exact counters, so no times", "No findings"),

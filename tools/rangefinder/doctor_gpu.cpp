@@ -56,7 +56,7 @@ json conditions_of(const NvmlFunctions& nvml, const std::string& uuid) {
   GpuConditions gpu(nvml, uuid.c_str(), getpid());
   constexpr int kTurnsForAll = 10;
   ConditionValues values{};
-  for (int turn = 0; gpu.is_found() && turn < kTurnsForAll; ++turn) values = gpu.read();
+  for (int turn = 0; gpu.is_found() && turn < kTurnsForAll; ++turn) values = gpu.read(0);
   const auto number = [&values](Condition what) { return count_text(value_of(values, what).value_or(0)); };
   if (!value_of(values, Condition::sm_mhz)) return nullptr;
   std::string text =

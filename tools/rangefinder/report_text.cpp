@@ -186,7 +186,9 @@ std::string report_footer(const TraceTotals& trace, const RowValues& values, std
   for (const std::string& line : lost) out += line + "\n";
   out += ending(trace);
   if (!trace.header.counters_reason.empty()) {
-    out += "DRAM and L2 bytes were not measured: " + printable(trace.header.counters_reason) + "\n";
+    out +=
+        std::string(values.has_gpm() ? "L2 bytes, and DRAM bytes of short modules," : "DRAM and L2 bytes") +
+        " were not measured: " + printable(trace.header.counters_reason) + "\n";
   }
   return out + gap_lines(trace) + kineto_line(trace) + overlap_line(trace) + no_ranges_line(trace) +
          "Times are sums of kernel durations; 1 kB is 1000 B.\n";

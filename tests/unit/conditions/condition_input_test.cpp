@@ -60,7 +60,7 @@ struct Recorded {
   std::unique_ptr<Recorder> recorder = std::make_unique<Recorder>();
   const Options options = read_options(nullptr);
   TraceFiles trace{*recorder, options, nullptr};
-  ConditionSampler sampler{{&fake_trace_ns, &FakeNvml::functions, tree.root()}};
+  ConditionSampler sampler{{&fake_trace_ns, false, &FakeNvml::functions, tree.root()}};
   ConditionInput input{&sampler, trace};
   std::int64_t now_ns = 0;
 };

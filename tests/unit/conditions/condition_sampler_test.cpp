@@ -32,7 +32,7 @@ NvmlFunctions counted_load() {
 
 struct Sampler {
   explicit Sampler(NvmlFunctions (*load)() = &FakeNvml::functions)
-      : sampler({&fake_unix_ns, load, tree.root()}) {
+      : sampler({&fake_unix_ns, false, load, tree.root()}) {
     FakeNvml::reset();
     unix_ns = 1000;
   }
@@ -203,7 +203,7 @@ TEST_CASE("a full log loses records and counts them, and what follows is complet
 
 TEST_CASE("a busy thread of the program is in the log") {
   FakeNvml::reset();
-  ConditionSampler sampler({&fake_unix_ns, &FakeNvml::none, {}});
+  ConditionSampler sampler({&fake_unix_ns, false, &FakeNvml::none, {}});
   const auto has_time = [&sampler] {
     std::vector<ConditionRecord> records;
     sampler.take(records);
@@ -251,7 +251,8 @@ TEST_CASE("the thread reads until it is stopped, and none while it is paused") {
 TEST_CASE("an exception in a turn is counted, and the thread goes on") {
   FakeNvml::reset();
   const FakeTree tree;
-  ConditionSampler sampler({[]() -> std::int64_t { throw std::bad_alloc(); }, &FakeNvml::none, tree.root()});
+  ConditionSampler sampler(
+      {[]() -> std::int64_t { throw std::bad_alloc(); }, false, &FakeNvml::none, tree.root()});
 
   REQUIRE(sampler.start());
   CHECK(waited_until([&sampler] { return sampler.errors() >= 2; }));
@@ -273,7 +274,7 @@ TEST_CASE("stop() does not wait for a call that hangs longer than its patience")
                               release.wait(false);
                               return 0;
                             },
-                            &FakeNvml::none, tree.root()});
+                            false, &FakeNvml::none, tree.root()});
   REQUIRE(sampler.start());
   REQUIRE(waited_until([] { return inside.load(); }));
 

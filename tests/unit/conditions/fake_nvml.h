@@ -26,6 +26,9 @@ struct FakeNvml {
   unsigned long long ecc_corrected = 2, ecc_uncorrected = 1;
   unsigned mig = 0;
   int compute_mode = 0;
+  unsigned highest_memory_mhz = 3201, bus_bits = 6144;
+  double dram_pct = 0;                     // between the two samples of a call
+  std::vector<int> gpm_samples;            // taken; never moved: room for all
   std::vector<NvmlProcess> processes;      // of the GPU
   std::vector<NvmlProcess> mig_processes;  // of the MIG instance
   std::deque<unsigned> xids;
@@ -153,6 +156,36 @@ inline void fake_dear_readings(NvmlFunctions& table) {
   };
 }
 
+inline void fake_gpm(NvmlFunctions& table) {
+  table.DeviceGetMaxClockInfo = [](NvmlDevice device, int, unsigned* mhz) {
+    return FakeNvml::give("max clock", device, FakeNvml::instance().highest_memory_mhz, mhz);
+  };
+  table.DeviceGetMemoryBusWidth = [](NvmlDevice device, unsigned* bits) {
+    return FakeNvml::give("bus", device, FakeNvml::instance().bus_bits, bits);
+  };
+  table.GpmSampleAlloc = [](NvmlGpmSample* sample) {
+    std::vector<int>& samples = FakeNvml::instance().gpm_samples;
+    samples.reserve(2);
+    samples.push_back(0);
+    *sample = reinterpret_cast<NvmlGpmSample>(&samples.back());
+    return FakeNvml::answer("alloc", samples.size() <= 2);
+  };
+  table.GpmSampleGet = [](NvmlDevice device, NvmlGpmSample sample) {
+    static int number = 0;
+    *reinterpret_cast<int*>(sample) = ++number;
+    return FakeNvml::answer("sample", device == FakeNvml::gpu());
+  };
+  table.GpmMetricsGet = [](NvmlGpmMetrics* metrics) {
+    const bool in_order =
+        *reinterpret_cast<const int*>(metrics->first) < *reinterpret_cast<const int*>(metrics->second);
+    const bool is_dram =
+        metrics->version == 1 && metrics->count == 1 && metrics->metrics[0].id == kNvmlGpmDramUsedPct;
+    metrics->metrics[0].result = FakeNvml::answer("metric", true);
+    metrics->metrics[0].value = FakeNvml::instance().dram_pct;
+    return FakeNvml::answer("metrics", in_order && is_dram);
+  };
+}
+
 inline void fake_events(NvmlFunctions& table) {
   table.EventSetCreate = [](NvmlEventSet* set) {
     *set = FakeNvml::event_set();
@@ -179,6 +212,7 @@ inline NvmlFunctions FakeNvml::functions() {
   fake_identity(table);
   fake_cheap_readings(table);
   fake_dear_readings(table);
+  fake_gpm(table);
   fake_events(table);
   return table;
 }

@@ -14,6 +14,7 @@ using test::FakeNvml;
 
 constexpr pid_t kSelf = 4711;
 constexpr unsigned kOwn = 4711, kOther = 4712, kThird = 4713;
+constexpr std::int64_t kTurnNs = 100'000'000;
 constexpr int kTurnsForAll = 10;  // the longest period
 
 struct Gpu {
@@ -23,7 +24,7 @@ struct Gpu {
     conditions.emplace(nvml, uuid, kSelf);
   }
   void turns(int count) {
-    for (int i = 0; i < count; ++i) values = conditions->read();
+    for (int i = 0; i < count; ++i) values = conditions->read(now_ns += kTurnNs);
   }
   [[nodiscard]] std::optional<std::uint64_t> operator[](Condition condition) const {
     return value_of(values, condition);
@@ -31,6 +32,7 @@ struct Gpu {
 
   const NvmlFunctions nvml;
   std::optional<GpuConditions> conditions;
+  std::int64_t now_ns = 0;
   ConditionValues values{};
 };
 
@@ -261,6 +263,68 @@ TEST_CASE("values from before a pause are forgotten") {
 
   CHECK_FALSE(gpu[Condition::temperature_c]);
   CHECK(gpu[Condition::sm_mhz] == 1980);
+}
+
+constexpr std::uint64_t mib_of(double part_of_peak, double seconds) {
+  constexpr double kPeak = 3201e6 * 2 * 6144 / 8, kMib = 1 << 20;  // the fake's clock and bus
+  return static_cast<std::uint64_t>(part_of_peak * kPeak * seconds / kMib);
+}
+
+TEST_CASE("DRAM bytes are the sum of GPM's parts of the peak, only on request") {
+  FakeNvml& nvml = FakeNvml::reset();
+  Gpu gpu;
+  gpu.turns(1);
+  CHECK_FALSE(gpu[Condition::dram_mib]);
+  CHECK(nvml.calls["sample"] == 0);
+
+  gpu.conditions->count_dram();
+  gpu.turns(1);
+  CHECK(gpu[Condition::dram_mib] == 0);  // the first sample
+  nvml.dram_pct = 50;
+  gpu.turns(1);
+  CHECK(gpu[Condition::dram_mib] == mib_of(0.5, 0.1));
+  nvml.dram_pct = 0;
+  gpu.turns(1);
+  CHECK(gpu[Condition::dram_mib] == mib_of(0.5, 0.1));
+}
+
+TEST_CASE("an interval of which GPM has no value yet goes on") {
+  FakeNvml& nvml = FakeNvml::reset();
+  Gpu gpu;
+  gpu.conditions->count_dram();
+  gpu.turns(1);
+  nvml.dram_pct = 25;
+  nvml.errors["metric"] = 999;
+  gpu.turns(2);
+  CHECK(gpu[Condition::dram_mib] == 0);
+
+  nvml.errors.clear();
+  gpu.turns(1);
+  CHECK(gpu[Condition::dram_mib] == mib_of(0.25, 0.3));
+}
+
+TEST_CASE("bytes that move while nothing is recorded do not count") {
+  FakeNvml& nvml = FakeNvml::reset();
+  Gpu gpu;
+  gpu.conditions->count_dram();
+  nvml.dram_pct = 50;
+  gpu.turns(2);
+
+  gpu.conditions->restart();
+  gpu.turns(1);
+  CHECK(gpu[Condition::dram_mib] == mib_of(0.5, 0.1));
+}
+
+TEST_CASE("a GPU without GPM has no DRAM bytes, and is not asked again") {
+  FakeNvml& nvml = FakeNvml::reset();
+  nvml.errors["sample"] = kNvmlNotSupported;
+  Gpu gpu;
+  gpu.conditions->count_dram();
+
+  gpu.turns(3);
+
+  CHECK_FALSE(gpu[Condition::dram_mib]);
+  CHECK(nvml.calls["sample"] == 1);
 }
 
 }  // namespace

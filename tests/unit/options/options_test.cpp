@@ -108,6 +108,13 @@ TEST_CASE("counters are sampled on request, and by auto without counting as requ
   CHECK(automatic.counters == CounterMode::sampled);
   CHECK_FALSE(automatic.counters_requested);
   CHECK(automatic.problems.empty());
+  CHECK_FALSE(automatic.gpm);  // only where counters are refused
+  const Options by_nvml = read({"RANGEFINDER_COUNTERS=gpm"});
+  CHECK(by_nvml.counters == CounterMode::off);
+  CHECK(by_nvml.gpm);
+  const Options unread = read({"RANGEFINDER_COUNTERS=gpm", "RANGEFINDER_CONDITIONS=off"});
+  CHECK_FALSE(unread.gpm);
+  CHECK(unread.problems.size() == 1);
 }
 
 TEST_CASE("an invalid regular expression is refused") {
@@ -184,7 +191,8 @@ TEST_CASE("an unknown word for a choice is refused and the default is used") {
   CHECK_FALSE(options.keep_last);
   REQUIRE(options.problems.size() == 2);
   CHECK(options.problems[1] ==
-        "RANGEFINDER_COUNTERS=Exact is not understood: expected off, sampled or exact. The default is used.");
+        "RANGEFINDER_COUNTERS=Exact is not understood: expected off, sampled, exact or gpm. The default is "
+        "used.");
   CHECK(options.problems[0].find("last or first") != std::string::npos);
 }
 

@@ -38,7 +38,7 @@ bool any_row(const FindingContext& context, bool (*has)(const FindingContext&, c
 /// What the trace needs for `need`; "" if it has that.
 std::string lacking(const FindingContext& context, Need need) {
   const auto has_bytes = [](const FindingContext& in, const PathTotals& row) {
-    return in.input.values.bytes(row).source != RowBytes::Source::none;
+    return in.input.values.bytes(row).has_parts();
   };
   const auto declares = [](const FindingContext&, const PathTotals& row) { return row.declared_bytes != 0; };
   const RecordedCounters recorded(context.input.trace);

@@ -60,6 +60,11 @@ class SelectedRows {
   void work(Columns wanted, See&& see) const {
     chunk_.work(wanted | selection_.needs(), selected(see));
   }
+  /// see(record&): GPU work, selected or not.
+  template <typename See>
+  void all_work(Columns wanted, See&& see) const {
+    chunk_.work(wanted, see);
+  }
   /// see(LaunchRecord&, begins), see(ExactRecord&, begins)
   template <typename See>
   void launches(Columns wanted, See&& see) const {

@@ -57,7 +57,8 @@ void Trace::read(const std::function<void(const Chunk&)>& see) {
   shown_ = ShownPaths(files().iteration_range, files().recorded_paths);
   depths_ = {};
   loader_ = std::make_unique<Loader>(files(), row_names_, options_.limits.jobs);
-  if (!complete_ && loader_->header().counters == "sampled") set_sampled();
+  const std::string& counters = loader_->header().counters;
+  if (!complete_ && (counters == "sampled" || counters == "gpm" || counters == "refused")) set_sampled();
   loader_->start(complete_ ? options_.columns : options_.columns | options_.while_reading);
   Loader::Parsed parsed;
   std::uint64_t check_at = 0;  // in bytes read: a trace may have thousands of small segments

@@ -34,12 +34,12 @@ struct ReadLimits {
   [[nodiscard]] static std::uint64_t default_memory_bytes();
 };
 
-/// Whether chunks stay in memory. If the counters were sampled, they are read at least twice.
+/// Whether chunks stay in memory. If bytes were sampled, by us or by NVML, they are read at least twice.
 enum class Keep : std::uint8_t { no, if_sampled, yes };
 
 struct TraceOptions {
   Columns columns;
-  Columns if_sampled = {};     ///< as well, if the counters were sampled
+  Columns if_sampled = {};     ///< as well, if bytes were sampled
   Columns while_reading = {};  ///< as well, but only while the files are read
   Keep keep = Keep::yes;
   ReadLimits limits = {};

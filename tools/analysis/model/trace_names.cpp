@@ -34,6 +34,8 @@ void TraceNames::add(const Line& line) {
     holds.add(*gap);
     gaps.push_back({gap->start_ns, gap->end_ns, std::string(gap->cause)});
   }
+  if (const auto* const condition = std::get_if<ConditionRecord>(&line))
+    has_gpm = has_gpm || condition->values[static_cast<std::size_t>(Condition::dram_mib)].has_value();
   if (const auto* const sampling = std::get_if<SamplingRecord>(&line)) {
     if (sampling->interval_ns != 0) sample_intervals_ns.insert(sampling->interval_ns);
     if (sampling->interval_ns == 0 && sampling->reason != "stop") sampling_ended = sampling->reason;

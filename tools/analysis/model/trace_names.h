@@ -54,6 +54,7 @@ struct TraceNames {
   std::optional<EndRecord> end;                          ///< absent: the program was killed
   std::array<std::uint64_t, kLossCauses.size()> loss{};  ///< from `end`, otherwise from the last heartbeat
   ReadSummary read;
+  bool has_gpm = false;      ///< NVML's GPM counted DRAM bytes, from some time on
   bool event_waits = false;  ///< a stream waited for an event
   std::string first_broken;  ///< "file:line: what is wrong" of the first broken line
 

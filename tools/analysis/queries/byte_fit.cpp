@@ -84,7 +84,7 @@ std::vector<DepthFit> byte_fits(const TraceTotals& trace, const RowValues& value
     const std::uint64_t n = calls_of(trace, row, calls_by_path);
     if (n == 0 || row.run_ns() == 0 || (only != nullptr && only->count(row.path) == 0)) continue;
     const RowBytes bytes = values.bytes(row);
-    if (bytes.source == RowBytes::Source::none || bytes.partial()) continue;
+    if (!bytes.has_parts() || bytes.partial()) continue;
     const auto calls = static_cast<double>(n);
     fits[row.depth].modules.push_back(
         {row.path,

@@ -26,6 +26,16 @@ Table iteration_facts(const Iterations& iterations) {
 
 void IterationLog::begin_chunk(const SelectedRows& rows) {
   holds_ = &rows.names().holds;
+  rows.lines<GpuRecord>([this](const GpuRecord& gpu) { gpm_.add(gpu); });
+  rows.lines<ConditionRecord>([this](const ConditionRecord& condition) {
+    conditions_.add(condition);
+    gpm_.add(condition);
+  });
+  if (!rows.names().has_gpm) return;  // the names are complete: iterations were found in them
+  rows.all_work(kColumns, [this](const auto& record) {
+    const std::size_t at = iterations_.of(record.work);
+    gpm_.add_work(record.work, at < rows_.size() ? static_cast<std::uint32_t>(at) : DramSplit::kNobody);
+  });
 }
 
 void IterationLog::add(const SelectedRows& rows) {
@@ -50,6 +60,7 @@ void IterationLog::finish() {
     if (rows_[i].seen) seen_.push_back(i);
   }
   add_wall_times();
+  add_gpm();
   warm_up_ = find_warm_up();
 }
 
@@ -71,11 +82,37 @@ void IterationLog::add_wall_times() {
     if (done_ns != kNoTime) from_ns = std::max(from_ns, done_ns);
     if (rows_[i].seen && (i == 0 || rows_[i - 1].seen)) {
       rows_[i].wall_ns = from_ns < to_ns ? holds_->net_ns(of.thread, from_ns, to_ns) : 0;
+      add_conditions(rows_[i], from_ns, to_ns);
     }
     done_ns = done_ns == kNoTime ? to_ns : std::max(done_ns, to_ns);
     rows_[i].busy_ns = ends_[i].busy_ns - std::min(done_busy_ns, ends_[i].busy_ns);
     if (rows_[i].wall_ns) rows_[i].busy_ns = std::min(rows_[i].busy_ns, *rows_[i].wall_ns);
     done_busy_ns = std::max(done_busy_ns, ends_[i].busy_ns);
+  }
+}
+
+void IterationLog::add_conditions(IterationTotals& row, TimeNs from_ns, TimeNs to_ns) const {
+  for (const auto& [subject, conditions] : conditions_.subjects()) {
+    if (subject.of != ConditionOf::gpu) continue;
+    const auto mean = [&](Condition condition) -> std::optional<double> {
+      const HeldValues values =
+          ConditionLog::within(conditions[static_cast<std::size_t>(condition)], from_ns, to_ns);
+      return values.empty() ? std::nullopt : std::optional(values.mean());
+    };
+    const std::optional<double> mhz = mean(Condition::sm_mhz);
+    if (!mhz || (row.sm_mhz && *row.sm_mhz <= *mhz)) continue;
+    row.sm_mhz = mhz;
+    row.power_w = mean(Condition::power_w);
+  }
+}
+
+/// Of iterations all of whose work was counted, and whose error bound is at most 100 %.
+void IterationLog::add_gpm() {
+  constexpr double kAllCounted = 0.999;
+  for (const auto& [iteration, share] : gpm_.shares([](std::uint32_t) { return DramSplit::kNobody; })) {
+    if (share.counted_ns < kAllCounted * share.work_ns || share.error > share.bytes) continue;
+    rows_[iteration].gpm_bytes = share.bytes;
+    rows_[iteration].gpm_error = share.error;
   }
 }
 

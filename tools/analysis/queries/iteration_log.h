@@ -27,6 +27,8 @@
 #include "profiler/attribution/holds.h"
 #include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/line_parts.h"
+#include "tools/analysis/queries/condition_log.h"
+#include "tools/analysis/sampling/dram_split.h"
 #include "tools/analysis/table/table.h"
 
 namespace rangefinder {
@@ -42,10 +44,12 @@ struct IterationTotals {
   TimeNs last_gpu_ns = kNoTime;  ///< end of the last work on a GPU
   // Set by finish():
   std::uint64_t host_ns = 0;
-  std::optional<std::uint64_t> wall_ns;  ///< absent: the iteration before it was not selected
-  std::uint64_t busy_ns = 0;             ///< union of the GPU time within the wall time
-  std::uint64_t held_ns = 0;             ///< by the profiler; not part of host time
-  std::uint64_t gap_ns = 0;              ///< another tool had CUPTI: its work was not recorded
+  std::optional<std::uint64_t> wall_ns;        ///< absent: the iteration before it was not selected
+  std::uint64_t busy_ns = 0;                   ///< union of the GPU time within the wall time
+  std::uint64_t held_ns = 0;                   ///< by the profiler; not part of host time
+  std::uint64_t gap_ns = 0;                    ///< another tool had CUPTI: its work was not recorded
+  std::optional<double> gpm_bytes, gpm_error;  ///< DRAM read and written, from NVML, and the bound
+  std::optional<double> sm_mhz, power_w;       ///< means over the wall time, of the GPU with the lowest clock
 
   /// Wall time without a kernel.
   [[nodiscard]] std::optional<std::uint64_t> idle_ns() const noexcept {
@@ -64,10 +68,10 @@ class IterationLog {
   /// The selected rows of a chunk.
   static constexpr Columns kColumns = kWorkOfIteration | Column::copies | Column::launch_times |
                                       Column::exact | Column::syncs | Column::allocs | Column::events |
-                                      Column::captures | Column::range_times;
+                                      Column::captures | Column::range_times | Column::work_place;
   void add(const SelectedRows& rows);
-  // The same, where the caller reads the rows: before those of a chunk, calls, ranges that begin in the
-  // selected time, work.
+  // The same, where the caller reads the rows: before those of a chunk (reads its conditions), calls, ranges
+  // that begin in the selected time, work.
   void begin_chunk(const SelectedRows& rows);
   template <typename Record>
   void add_call(const Record& record);
@@ -103,6 +107,8 @@ class IterationLog {
   }
   void put_busy(const BusyWork& next);
   void add_wall_times();
+  void add_conditions(IterationTotals& row, TimeNs from_ns, TimeNs to_ns) const;
+  void add_gpm();
   [[nodiscard]] std::size_t find_warm_up() const;
 
   Iterations iterations_;
@@ -117,6 +123,8 @@ class IterationLog {
   std::vector<End> ends_;         // by iteration
   const Holds* holds_ = nullptr;  // of the trace
   std::size_t warm_up_ = 0;
+  ConditionLog conditions_;
+  DramSplit gpm_;
 };
 
 /// GPU time as in the module table: of kernels, and of graphs recorded as a whole.

@@ -60,13 +60,18 @@ std::optional<double> measured(const IterationTotals& row, std::uint64_t bytes) 
   return row.measured == 0 || row.unmeasured != 0 ? std::nullopt : number(bytes);
 }
 
+std::optional<double> gpm_error_pct(const IterationTotals& row) {
+  if (!row.gpm_bytes || !row.gpm_error || *row.gpm_bytes <= 0) return std::nullopt;
+  return 100 * *row.gpm_error / *row.gpm_bytes;
+}
+
 /// With fewer values the MAD is unreliable.
 constexpr std::size_t kMinForOutliers = 5;
 constexpr double kMinDifference = 0.05;  // of the median
 constexpr std::size_t kHostTime = 0, kGpuTime = 1;
 
-const std::array<Quantity, 13>& quantities() {
-  static const std::array<Quantity, 13> kQuantities{
+const std::array<Quantity, 17>& quantities() {
+  static const std::array<Quantity, 17> kQuantities{
       {{{"host_ns", "host time", Unit::ns, kAlwaysShown, "of the range, without the time held"},
         [](const IterationTotals& r) { return number(r.host_ns); }},
        {{"gpu_ns", "GPU time", Unit::ns, kAlwaysShown, "summed kernel durations"},
@@ -88,6 +93,14 @@ const std::array<Quantity, 13>& quantities() {
         [](const IterationTotals& r) { return measured(r, r.dram_write_bytes); }},
        {{"l2_bytes", "L2", Unit::bytes, 53},
         [](const IterationTotals& r) { return measured(r, r.l2_bytes); }},
+       {{"dram_bytes", "DRAM", Unit::bytes, 55, "read and written, from NVML"},
+        [](const IterationTotals& r) { return r.gpm_bytes; }},
+       {{"bytes_error_pct", "DRAM ±", Unit::percent, 52, "bound of the error"},
+        [](const IterationTotals& r) { return gpm_error_pct(r); }},
+       {{"sm_mhz", "SM MHz", Unit::count, 35, "mean clock of the GPU with the lowest one"},
+        [](const IterationTotals& r) { return r.sm_mhz; }},
+       {{"power_w", "power, W", Unit::count, 34, "mean of that GPU"},
+        [](const IterationTotals& r) { return r.power_w; }},
        {{"held_ns", "held", Unit::ns, 45, "time in which the profiler held the thread"},
         [](const IterationTotals& r) { return r.held_ns == 0 ? std::nullopt : number(r.held_ns); }},
        {{"gap_ns", "no CUPTI", Unit::ns, 92},

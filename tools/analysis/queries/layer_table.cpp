@@ -121,7 +121,10 @@ std::vector<LayerColumn> columns_of(const TraceTotals& trace) {
       {for_programs("bytes_source", Unit::text),
        [](const BothPasses& row) {
          if (!row.bytes.measured) return Cell();
-         return Cell(row.bytes.split ? "split" : row.bytes.sampled ? "sampled" : "exact");
+         return Cell(row.bytes.split     ? "split"
+                     : row.bytes.gpm     ? "gpm"
+                     : row.bytes.sampled ? "sampled"
+                                         : "exact");
        }},
       {for_programs("bytes_partial", Unit::text),
        [=](const BothPasses& row) { return flag(row.bytes.measured && row.bytes.partial); }},
@@ -239,11 +242,12 @@ void SummedBytes::add(const PathTotals& row, const RowValues& values) {
   estimated |= bytes.estimated;
   if (bytes.inseparable != 0) reason = kInseparable;
   if (bytes.carry_over) carry_over = carry_over.value_or(0) + *bytes.carry_over;
-  if (bytes.source != RowBytes::Source::sampled) return;
+  if (!bytes.is_bounded()) return;
   sampled = true;
+  gpm |= bytes.source == RowBytes::Source::gpm;
   need.add(values, row);
-  has_bound &= bytes.read_error && bytes.write_error;
-  if (has_bound) bound += *bytes.read_error + *bytes.write_error;
+  has_bound &= bytes.dram_error().has_value();
+  if (has_bound) bound += *bytes.dram_error();
 }
 
 BoundedText SummedBytes::text() const {

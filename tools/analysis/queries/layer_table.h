@@ -39,7 +39,9 @@ struct SummedBytes {
   /// Percent; empty except for sampled bytes.
   [[nodiscard]] Cell bound_cell() const;
 
-  bool measured = false, partial = false, split = false, estimated = false, sampled = false;
+  bool measured = false, partial = false, split = false, estimated = false;
+  bool sampled = false;  ///< with a bound: samples of the hardware, or NVML's GPM
+  bool gpm = false;
   bool has_bound = true;
   std::uint64_t dram = 0;
   std::optional<std::uint64_t> carry_over;

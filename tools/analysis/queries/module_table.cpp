@@ -41,9 +41,9 @@ std::uint64_t copied_bytes(const ModuleRow& row) {
   return std::accumulate(copied.begin(), copied.end(), std::uint64_t{0});
 }
 
-/// Error bounds that decide whether a value is shown: those of sampled bytes.
+/// Error bounds that decide whether a value is shown: not those of exact bytes.
 std::optional<double> shown_bound(const ModuleRow& row, const std::optional<double>& bound) {
-  return row.bytes.source == RowBytes::Source::sampled ? bound : std::nullopt;
+  return row.bytes.is_bounded() ? bound : std::nullopt;
 }
 
 BoundedText bounded_dram(const ModuleRow& row) {
@@ -56,7 +56,7 @@ constexpr const char* kSplitMark = "÷";
 
 /// Adds "+" if some work has no values: the sum is a lower bound.
 Cell bytes_cell(const ModuleRow& row, std::uint64_t bytes, const std::optional<double>& bound) {
-  if (!measured(row)) return {};
+  if (!row.bytes.has_parts()) return {};
   Cell out{CellValue(bytes)};
   if (bounded_text(bytes, shown_bound(row, bound)).value == kNoNumber) {
     out.shown = kNoNumber;
@@ -69,7 +69,7 @@ Cell bytes_cell(const ModuleRow& row, std::uint64_t bytes, const std::optional<d
 
 Cell written_cell(const ModuleRow& row) {
   Cell out = bytes_cell(row, row.bytes.write, row.bytes.write_error);
-  if (marks_carry_over(row.bytes.carry_over, row.bytes.dram())) out.sign += kCarryOverMark;
+  if (!out.empty() && marks_carry_over(row.bytes.carry_over, row.bytes.dram())) out.sign += kCarryOverMark;
   return out;
 }
 
@@ -140,7 +140,9 @@ constexpr Outputs kOnlyPage{false, false, false, false};
 
 Cell dram_cell(const ModuleRow& row) {
   if (!measured(row)) return {};
-  return Cell(CellValue(row.bytes.dram()), bounded_dram(row).value == kNoNumber ? kNoNumber : "");
+  Cell out(CellValue(row.bytes.dram()), bounded_dram(row).value == kNoNumber ? kNoNumber : "");
+  if (!row.bytes.has_parts() && row.bytes.partly_sampled()) out.sign = "+";
+  return out;
 }
 
 Cell limit_share_cell(const ModuleRow& row) {
@@ -148,7 +150,8 @@ Cell limit_share_cell(const ModuleRow& row) {
                                  row.shown.compute_peak_share}));  // unknown ones are less than any number
 }
 
-std::vector<ModuleColumn> byte_columns() {
+/// `gpm`: the sum of reads and writes is all that is known.
+std::vector<ModuleColumn> byte_columns(bool gpm) {
   return {
       {{"dram_read_bytes", "DRAM read", Unit::bytes, 90, "bytes read while it ran"},
        [](const ModuleRow& row) { return bytes_cell(row, row.bytes.read, row.bytes.read_error); }},
@@ -173,7 +176,9 @@ std::vector<ModuleColumn> byte_columns() {
        [](const ModuleRow& row) { return cell_or_empty(row.bytes.carry_over); }},
       {{"copied_bytes", "copies", Unit::bytes, 10, "bytes of its memory copies"},
        [](const ModuleRow& row) { return when(copied_bytes(row) > 0, copied_bytes(row)); }},
-      {{"dram_bytes", "DRAM", Unit::bytes, 0, "bytes read and written", kOnlyPage}, dram_cell},
+      {{"dram_bytes", "DRAM", Unit::bytes, gpm ? 90 : 0, "bytes read and written",
+        gpm ? Outputs() : kOnlyPage},
+       dram_cell},
       {{"limit_share", "of limit", Unit::share, 0, "share of the nearest known limit: DRAM, L2 or compute",
         kOnlyPage},
        limit_share_cell},
@@ -207,6 +212,7 @@ bool lacks_number(const ModuleRow& row) {
   const auto hidden = [&row](std::uint64_t value, const std::optional<double>& bound) {
     return bounded_text(value, shown_bound(row, bound)).value == kNoNumber;
   };
+  if (!bytes.has_parts()) return false;
   return hidden(bytes.read, bytes.read_error) || hidden(bytes.write, bytes.write_error) ||
          hidden(bytes.l2, bytes.l2_error) || bounded_dram(row).value == kNoNumber;
 }
@@ -234,6 +240,10 @@ const std::array kRemarks{
            },
            "Part of the work ran while no samples were taken: its bytes are estimated. DRAM ± includes that "
            "error.\n"},
+    Remark{
+        [](const ModuleRow& row) { return row.bytes.source == RowBytes::Source::gpm; },
+        "DRAM: of the whole GPU, from NVML ten times a second; only for modules whose error bound is at most "
+        "100 %, as of those that run 100 ms and more at a time.\n"},
     Remark{[](const ModuleRow& row) { return row.bytes.split; },
            "÷: exact bytes of graph launches, split over their nodes in the proportions of --split-by's "
            "samples.\n"},
@@ -316,10 +326,10 @@ std::uint64_t all_gpu_ns(const TraceTotals& trace) {
   return sum;
 }
 
-std::vector<TableColumn> module_columns() {
+std::vector<TableColumn> module_columns(bool gpm) {
   std::vector<TableColumn> out{{"path", "module", Unit::text}};
   for (ModuleColumn& column : time_columns(0)) out.push_back(std::move(column.column));
-  for (ModuleColumn& column : byte_columns()) out.push_back(std::move(column.column));
+  for (ModuleColumn& column : byte_columns(gpm)) out.push_back(std::move(column.column));
   out.push_back(source_column());
   return out;
 }
@@ -338,9 +348,9 @@ Table module_rows(const TraceTotals& trace, const RowValues& values, const Modul
   table.empty = "No NVTX range and no GPU work in this trace.";
   table.cut = view.flat || trace.in_range ? CutSide::front : CutSide::back;
   table.arranged = true;
-  table.columns = module_columns();
+  table.columns = module_columns(values.has_gpm());
   std::vector<ModuleColumn> columns = time_columns(all_gpu_ns(trace));
-  for (ModuleColumn& column : byte_columns()) columns.push_back(std::move(column));
+  for (ModuleColumn& column : byte_columns(values.has_gpm())) columns.push_back(std::move(column));
   Remarks remarks;
   const std::vector<PathTotals> selected = select_modules(trace, values, view);
   std::unordered_set<std::uint32_t> shown;

@@ -53,7 +53,7 @@ inline constexpr Columns kModulesColumns = Column::launch_path | Column::launch_
                                                      const ModuleView& view);
 
 /// The columns of module_rows(), also those without values.
-[[nodiscard]] std::vector<TableColumn> module_columns();
+[[nodiscard]] std::vector<TableColumn> module_columns(bool gpm = false);
 /// Behind a module's name: "~" unstable, "?" sets are missing, "*" bytes of others; "" for most.
 [[nodiscard]] std::string module_signs(const PathTotals& row);
 

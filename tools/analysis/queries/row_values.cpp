@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "tools/analysis/model/trace.h"
@@ -104,6 +106,76 @@ std::unordered_map<std::uint32_t, RowBytes> split_graph_bytes(const TraceTotals&
   return out;
 }
 
+/// Paths whose bytes are looked for. Those with a smaller part of the work's time are not told from the work
+/// beside them, and would take memory; calls of this length are.
+std::unordered_set<std::uint32_t> paths_with_gpm(const TraceTotals& totals, Trace& trace) {
+  constexpr double kLeastShare = 0.01;
+  constexpr std::uint64_t kLongCallNs = 100'000'000;
+  std::unordered_map<std::uint32_t, std::uint64_t> own_ns, ns;
+  std::uint64_t all_ns = 0;
+  trace.each_chunk([&](const Chunk& chunk) {
+    chunk.work(Column::work_times | Column::work_path, [&](const auto& record) {
+      if (is_timed(record.work))
+        own_ns[record.work.path] += duration_ns(record.work.start_ns, record.work.end_ns);
+    });
+  });
+  for (const auto& [path, of_path] : own_ns) {
+    all_ns += of_path;
+    ns[path] += of_path;
+    for (std::uint32_t up = path; up != 0;) {
+      up = totals.parent_of(up);
+      if (up != 0) ns[up] += of_path;
+    }
+  }
+  std::unordered_set<std::uint32_t> out;
+  for (const PathTotals& row : totals.totals.paths()) {
+    const bool is_large = static_cast<double>(ns[row.path]) >= kLeastShare * static_cast<double>(all_ns);
+    if (is_large || ns[row.path] >= kLongCallNs * std::max<std::uint64_t>(row.calls, 1)) out.insert(row.path);
+  }
+  return out;
+}
+
+/// By path of `totals`, of what `selection` selects; empty: the trace has no bytes of GPM.
+std::unordered_map<std::uint32_t, DramShare> gpm_shares(const TraceTotals& totals, Trace& trace,
+                                                        const Selection& selection) {
+  if (!totals.has_gpm) return {};
+  const std::unordered_set<std::uint32_t> shown = paths_with_gpm(totals, trace);
+  const auto owner_of = [&](std::uint32_t path) {
+    const bool is_outside = path == 0;
+    while (path != 0 && shown.count(path) == 0) path = totals.parent_of(path);
+    return path != 0 || (is_outside && shown.count(0) != 0) ? path : DramSplit::kNobody;
+  };
+  const SampleWindow window = selection.window();
+  DramSplit split;
+  trace.each_chunk([&](const Chunk& chunk) {
+    for (const Chunk::OtherLine& other : chunk.others) {
+      if (const auto* const condition = std::get_if<ConditionRecord>(&other.line)) split.add(*condition);
+      if (const auto* const gpu = std::get_if<GpuRecord>(&other.line)) split.add(*gpu);
+    }
+    chunk.work(SampledTrace::kColumns, [&](const auto& record) {
+      std::uint32_t name = 0;
+      if constexpr (requires { record.name; }) name = record.name;
+      GpuWork work = record.work;
+      if (!is_timed(work)) return;
+      if (!selection.everything() && !selection.counts(work, name))
+        return split.add_work(work, DramSplit::kNobody);
+      const std::uint32_t owner = owner_of(work.path);
+      GpuWork before = work, after = work;
+      before.end_ns = std::min(work.end_ns, window.from_ns);
+      after.start_ns = std::max(work.start_ns, window.to_ns);
+      work.start_ns = std::max(work.start_ns, window.from_ns);
+      work.end_ns = std::min(work.end_ns, window.to_ns);
+      split.add_work(before, DramSplit::kNobody);
+      split.add_work(work, owner);
+      split.add_work(after, DramSplit::kNobody);
+    });
+  });
+  return split.shares([&](std::uint32_t path) {
+    const std::uint32_t parent = path == 0 ? 0 : totals.parent_of(path);
+    return parent == 0 ? DramSplit::kNobody : owner_of(parent);
+  });
+}
+
 }  // namespace
 
 RowValues::RowValues(const TraceTotals& trace, std::optional<SampledTotals> sampled)
@@ -113,6 +185,11 @@ RowBytes RowValues::bytes(const PathTotals& row) const {
   RowBytes out = exact_bytes(row, context_.peaks);
   if (out.source != RowBytes::Source::none) return out;
   if (const auto part = split_.find(row.path); part != split_.end()) return part->second;
+  if (const auto share = gpm_.find(row.path); !sampled_ && share != gpm_.end()) {
+    const DramShare& of = share->second;
+    // Without a number there is no row: its work is always beside that of others.
+    if (of.error <= of.bytes) return gpm_bytes(row, of.bytes, of.error, of.work_ns, of.counted_ns);
+  }
   if (!sampled_) return out;
   const SampledPath* const path = sampled_->find(row.path);
   if (path == nullptr) return out;
@@ -154,10 +231,11 @@ const CopyTruth& RowValues::truth() const noexcept {
 }
 
 RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection) {
-  if (totals.samples_lines == 0) return RowValues(totals);
-  const std::optional<SampledTrace> samples = SampledTrace::load(trace, &selection);
-  if (!samples) return RowValues(totals);
-  return RowValues(totals, samples->totals());
+  std::optional<SampledTrace> samples;
+  if (totals.samples_lines != 0) samples = SampledTrace::load(trace, &selection);
+  RowValues out(totals, samples ? std::optional(samples->totals()) : std::nullopt);
+  if (!samples) out.set_gpm(gpm_shares(totals, trace, selection));
+  return out;
 }
 
 std::unique_ptr<TracePart> part_from(std::size_t first, Iterations iterations, Trace& trace,
@@ -172,6 +250,10 @@ std::unique_ptr<TracePart> part_from(std::size_t first, Iterations iterations, T
   if (whole.samples_lines != 0) samples = SampledTrace::load(trace, &later);
   values.emplace(whole, samples ? std::optional(samples->whole()) : std::nullopt);
   out->values.emplace(out->trace, samples ? std::optional(samples->totals()) : std::nullopt);
+  if (!samples) {
+    values->set_gpm(gpm_shares(whole, trace, Selection()));
+    out->values->set_gpm(gpm_shares(out->trace, trace, later));
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 //
 //   TraceTotals ─▶ exact bytes, metrics ─┐
 //   SampledTotals ─▶ sampled bytes ──────┼▶ RowValues: bytes(row), derived(row)
+//   DramSplit ─▶ bytes of NVML's GPM ────┤
 //   split_by() ─▶ parts of graphs ───────┘
 #pragma once
 
@@ -11,11 +12,13 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "profiler/attribution/derived.h"
 #include "profiler/attribution/totals_json.h"
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/sampling/dram_split.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 
 namespace rangefinder {
@@ -29,7 +32,12 @@ class RowValues {
   [[nodiscard]] bool split_by(const TraceTotals& trace, const TraceTotals& other,
                               const SampledTotals& samples);
 
-  /// Exact bytes if there are any, otherwise parts of graph launches, otherwise sampled ones.
+  /// Bytes of rows by path that have no others.
+  void set_gpm(std::unordered_map<std::uint32_t, DramShare> shares) { gpm_ = std::move(shares); }
+  [[nodiscard]] bool has_gpm() const noexcept { return !gpm_.empty(); }
+
+  /// Exact bytes if there are any, otherwise parts of graph launches, otherwise sampled ones, otherwise those
+  /// of NVML's GPM.
   [[nodiscard]] RowBytes bytes(const PathTotals& row) const;
   [[nodiscard]] Derived derived(const PathTotals& row) const;
   /// What a finding may be built on: shown_values().
@@ -45,6 +53,7 @@ class RowValues {
   RowContext context_;
   std::optional<SampledTotals> sampled_;
   std::unordered_map<std::uint32_t, RowBytes> split_;  // by path
+  std::unordered_map<std::uint32_t, DramShare> gpm_;   // by path
   CopyTruth exact_truth_;
 };
 

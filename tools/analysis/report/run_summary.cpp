@@ -33,6 +33,12 @@ std::uint64_t whole(double ns) {
   return static_cast<std::uint64_t>(std::llround(ns));
 }
 
+std::optional<RunSummary::HeldMeans> held_means(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return RunSummary::HeldMeans{*least, median_of(values), *most};
+}
+
 }  // namespace
 
 constinit const Columns RunSummaryReader::kColumns =
@@ -85,7 +91,7 @@ std::optional<std::size_t> RunSummaryReader::counted_from() const {
 void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) const {
   const IterationLog& log = rules_->facts().iteration_log;
   const Iterations& iterations = log.iterations();
-  std::vector<double> walls;
+  std::vector<double> walls, clocks, powers;
   std::uint64_t wall_ns = 0, busy_ns = 0;
   IdleTime idle{};
   for (const std::size_t i : counted()) {
@@ -93,6 +99,8 @@ void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) cons
     busy_ns += log.rows()[i].busy_ns;
     walls.push_back(static_cast<double>(*log.rows()[i].wall_ns));
     if (idle_->known()) add_idle(idle, idle_->by_iteration()[i]);
+    if (const auto& mhz = log.rows()[i].sm_mhz) clocks.push_back(*mhz);
+    if (const auto& power = log.rows()[i].power_w) powers.push_back(*power);
   }
   out.exact = exact();
   if (walls.empty()) return add_run(trace, out);
@@ -100,6 +108,8 @@ void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) cons
   out.rule = iterations.rule;
   out.count = walls.size();
   out.warm_up = log.warm_up();
+  out.sm_mhz = held_means(clocks);
+  out.power_w = held_means(powers);
   out.wall_ns = whole(median_of(walls));
   out.mean_ns = whole(std::accumulate(walls.begin(), walls.end(), 0.0) / static_cast<double>(walls.size()));
   if (walls.size() >= kMinForP95) {

@@ -43,8 +43,12 @@ struct RunSummary {
   std::uint64_t wall_ns = 0;           ///< median of an iteration, or first to last kernel; 0: no GPU work
   std::uint64_t mean_ns = 0;           ///< of the iterations
   std::optional<std::uint64_t> p95_ns, longest_ns;  ///< the first if there are enough iterations
-  std::optional<double> busy_share;                 ///< time with a kernel; absent: exact counters
-  IdleTime idle{};                                  ///< by cause, summed
+  struct HeldMeans {
+    double min = 0, median = 0, max = 0;
+  };
+  std::optional<HeldMeans> sm_mhz, power_w;  ///< over the means of the iterations that count
+  std::optional<double> busy_share;          ///< time with a kernel; absent: exact counters
+  IdleTime idle{};                           ///< by cause, summed
   bool exact = false;       ///< exact counters run launches one at a time, which lengthens the wall time
   std::uint64_t calls = 0;  ///< the bytes below are the sum of this many iterations, or of the run
   std::optional<RowBytes> bytes;  ///< absent: not measured
@@ -108,5 +112,7 @@ class RunSummaryReader {
 /// longest_ns}, gpu_busy_share, gpu_idle_share, idle_shares: {launching: 0.04, …}, dram_read_bytes, …}:
 /// shares are of the wall time, bytes of one iteration.
 [[nodiscard]] nlohmann::ordered_json run_summary_json(const RunSummary& run);
+/// {path, count, sm_mhz: {min, median, max}, power_w: {…}}: conditions by iteration; null: unknown.
+[[nodiscard]] nlohmann::ordered_json iteration_conditions_json(const RunSummary& run);
 
 }  // namespace rangefinder

@@ -105,11 +105,12 @@ std::uint64_t per_iteration(const RunSummary& run, std::uint64_t sum) {
 SummaryLine line_of_bytes(const TraceTotals& trace, const RunSummary& run) {
   if (!run.bytes) return {"DRAM", "–", no_bytes_hint(RecordedCounters(trace))};
   const RowBytes& bytes = *run.bytes;
-  const bool sampled = bytes.source == RowBytes::Source::sampled;
-  const BoundedText bounded = bounded_text(bytes.dram(), sampled ? bytes.dram_error() : std::nullopt);
+  const BoundedText bounded =
+      bounded_text(bytes.dram(), bytes.is_bounded() ? bytes.dram_error() : std::nullopt);
   if (bounded.value == kNoNumber) return {"DRAM", kNoNumber, few_samples_hint(run.need)};
-  std::string about = bytes_text(per_iteration(run, bytes.read)) + " read, " +
-                      bytes_text(per_iteration(run, bytes.write)) + " written";
+  std::string about = bytes.has_parts() ? bytes_text(per_iteration(run, bytes.read)) + " read, " +
+                                              bytes_text(per_iteration(run, bytes.write)) + " written"
+                                        : "read and written, from NVML";
   if (!bounded.error.empty()) about += ", ± " + bounded.error;
   if (run.derived.dram_bytes_per_s) about += "; " + rate_text(*run.derived.dram_bytes_per_s);
   if (run.derived.dram_peak_share) about += ", " + percent_text(*run.derived.dram_peak_share) + " of peak";
@@ -258,13 +259,30 @@ nlohmann::ordered_json run_summary_json(const RunSummary& run) {
     for (const auto& [share, cause] : causes_of(run, 0)) out["idle_shares"][idle_cause_key(cause)] = share;
   }
   if (run.bytes) {
-    out["dram_read_bytes"] = per_iteration(run, run.bytes->read);
-    out["dram_write_bytes"] = per_iteration(run, run.bytes->write);
+    if (run.bytes->has_parts()) {
+      out["dram_read_bytes"] = per_iteration(run, run.bytes->read);
+      out["dram_write_bytes"] = per_iteration(run, run.bytes->write);
+    } else {
+      out["dram_bytes"] = per_iteration(run, run.bytes->dram());
+      out["bytes_source"] = "gpm";
+    }
     if (const auto error_pct = run.bytes->error_pct()) out["bytes_error_pct"] = *error_pct;
     if (run.bytes->partly_sampled()) out["sampled_share"] = run.bytes->sampled_share;
     if (run.derived.dram_bytes_per_s) out["dram_bytes_per_s"] = *run.derived.dram_bytes_per_s;
     if (run.derived.dram_peak_share) out["dram_peak_share"] = *run.derived.dram_peak_share;
   }
+  return out;
+}
+
+nlohmann::ordered_json iteration_conditions_json(const RunSummary& run) {
+  if (!run.sm_mhz && !run.power_w) return nullptr;
+  nlohmann::ordered_json out{{"path", run.path}, {"count", run.count}};
+  const auto add = [&out](const char* key, const std::optional<RunSummary::HeldMeans>& of) {
+    const auto whole = [](double value) { return static_cast<std::uint64_t>(std::llround(value)); };
+    if (of) out[key] = {{"min", whole(of->min)}, {"median", whole(of->median)}, {"max", whole(of->max)}};
+  };
+  add("sm_mhz", run.sm_mhz);
+  add("power_w", run.power_w);
   return out;
 }
 

@@ -109,6 +109,9 @@ std::string complete(const fs::path& folder, std::uint64_t max_bytes, const SeeR
   if (!trace.end || lost(Loss::lines_not_written) + lost(Loss::lines_over_max_size) != 0)
     return "the trace is not complete, so summary.json keeps what the program wrote last";
   summary["findings"] = findings_json(run.findings);
+  if (auto by_iteration = iteration_conditions_json(run);
+      !by_iteration.is_null() && summary.contains("conditions"))
+    summary["conditions"]["iterations"] = std::move(by_iteration);
   put_rows(summary, trace, whole.values());
   summary["version"] = kSummaryVersion;
   summary.erase("live");

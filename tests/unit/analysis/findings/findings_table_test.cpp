@@ -46,6 +46,7 @@ const std::vector<First> kFirst{
     {"decoder_sampled", "graph_below_peak", "decode/layer *"},
     {"eval_rtdetr_exact", "unfused_chain", "iterations*/model"},
     {"gemm_power", "power_capped", ""},
+    {"gpm_steps", "", ""},
     {"graph_kinds_exact", "", ""},
     {"graph_broken", "unsafe_during_capture", "culprit"},
     {"graph_device_whole", "", ""},

@@ -66,7 +66,7 @@ void find_graph_below_peak(const FindingContext& context, std::vector<Finding>& 
   for (const PathTotals& row : context.rows) {
     if (in_graphs.count(row.path) == 0 || !does_half_itself(row)) continue;
     const RowBytes bytes = context.input.values.bytes(row);
-    if (bytes.source == RowBytes::Source::none || bytes.partial()) continue;
+    if (!bytes.has_parts() || bytes.partial()) continue;
     ReplayedModule& module = modules[context.module_text(row.path)];
     module.run_ns += row.run_ns();
     module.bytes += bytes;
