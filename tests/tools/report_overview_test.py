@@ -38,6 +38,28 @@ def iterations(count, us=1000):
 
 
 class Overview(CommandLine):
+    def test_bytes_of_nvml_are_those_of_known_copies_by_module_and_iteration(self):
+        known = 846_108_557_312  # bytes of a step: tests/replay/README.md
+        trace = recorded("gpm_steps")
+        rows = {row["path"]: row for row in self.report(trace, "--section", "modules")["modules"]}
+        for path in ("step", "step/copy"):
+            self.assertEqual(rows[path]["bytes_source"], "gpm")
+            self.check_bound(rows[path], 8 * known)
+        self.assertLess(rows["step"]["bytes_error_pct"], 6)
+        self.assertNotIn("dram_bytes", rows["step/compute"], "it moves none, so no bound is below its bytes")
+        self.assertNotIn("l2_bytes", rows["step"])
+        iterations = self.report(trace, "--section", "iterations")["iterations"]
+        with_bytes = [row for row in iterations if "dram_bytes" in row]
+        self.assertGreaterEqual(len(with_bytes), 6)
+        for row in with_bytes:
+            self.check_bound(row, known)
+            self.assertEqual(row["sm_mhz"], 1980)
+        opening = self.report(trace)["opening"]
+        self.assertAlmostEqual(opening["dram_bytes"] / known, 1, delta=0.01)
+
+    def check_bound(self, row, known):
+        self.assertLessEqual(abs(row["dram_bytes"] - known), row["dram_bytes"] * row["bytes_error_pct"] / 100, row)
+
     def test_the_time_of_an_iteration_is_shared_over_what_happened(self):
         trace = self.make_trace(iterations(8))
 

@@ -174,6 +174,29 @@ OrderedJson samples_json(const Timeline& timeline) {
   return out;
 }
 
+/// Clock and power of each GPU. Of more points than a page has pixels for, every second one is dropped.
+OrderedJson conditions_json(const ConditionLog& conditions, TimeNs first_ns) {
+  constexpr std::size_t kMaxPoints = 20'000;
+  OrderedJson out = OrderedJson::array();
+  for (const auto& [subject, all] : conditions.subjects()) {
+    if (subject.of != ConditionOf::gpu) continue;
+    for (const Condition condition : {Condition::sm_mhz, Condition::power_w}) {
+      ConditionLog::Series points = all[static_cast<std::size_t>(condition)];
+      while (points.size() > kMaxPoints) {
+        for (std::size_t i = 0; i < points.size() / 2; ++i) points[i] = points[2 * i];
+        points.resize(points.size() / 2);
+      }
+      if (points.empty()) continue;
+      points.front().at_ns = std::min(points.front().at_ns, first_ns);
+      out.push_back({{"gpu", subject.id},
+                     {"title", kConditions[static_cast<std::size_t>(condition)].title},
+                     {"at", deltas(column(points, [](const auto& p) { return p.at_ns; }))},
+                     {"value", column(points, [](const auto& p) { return p.value; })}});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 OrderedJson page_timeline(Timeline& timeline, const TraceNames& names, const PageCounts& counts,
@@ -213,6 +236,7 @@ OrderedJson page_timeline(Timeline& timeline, const TraceNames& names, const Pag
   out["memory"] = {{"at", deltas(column(memory, [](const MemoryPoint& p) { return p.at_ns; }))},
                    {"device", column(memory, [](const MemoryPoint& p) { return p.device_bytes; })},
                    {"host", column(memory, [](const MemoryPoint& p) { return p.host_bytes; })}};
+  out["conditions"] = conditions_json(timeline.conditions, counts.first_ns);
   out["texts"] = std::move(texts.list);
   return out;
 }

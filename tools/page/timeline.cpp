@@ -48,6 +48,7 @@ void Timeline::add(const SelectedRows& rows) {
   // After the work, which may end a window early.
   rows.ranges(kColumns, add_record);
   rows.each<AllocRecord>(kColumns, [this](const AllocRecord& alloc, bool) { memory.add(alloc); });
+  rows.lines<ConditionRecord>([this](const ConditionRecord& condition) { conditions.add(condition); });
   rows.samples([this](const SamplesRecord& line) {
     samples.try_emplace(line.gpu, limits_.samples / 2).first->second.add(line);
   });

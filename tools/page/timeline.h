@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/queries/condition_log.h"
 #include "tools/page/detail_windows.h"
 #include "tools/page/memory_points.h"
 #include "tools/page/page_counts.h"
@@ -66,6 +67,7 @@ class Timeline {
   std::vector<KeptMark> marks;
   std::map<std::uint32_t, SamplePoints> samples;  ///< by GPU
   MemoryPoints memory;
+  ConditionLog conditions;
 
  private:
   void add(const KernelRecord& kernel);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Source lines of modules in the data of the page.
+// Source lines of modules, and conditions in the timeline, in the data of the page.
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_on_disk.h"
@@ -22,6 +24,25 @@ TEST_CASE("a module in the page has its source lines") {
   CHECK(module["source"] == "model.py:214");
   CHECK(module["class_source"] == "/app/model.py:214");
   CHECK(module["call_source"] == "/app/train.py:30");
+}
+
+TEST_CASE("the timeline has each GPU's clock and power from its begin on, as in the condition lines") {
+  const TraceFolder files = open_trace_folder(test::recorded("gemm_power"));
+  WholeTrace trace(files, kPageColumns);
+  const nlohmann::ordered_json timeline = page_data(trace, {}).timeline;
+  const nlohmann::ordered_json& all = timeline["conditions"];
+  REQUIRE(all.size() == 2);
+  CHECK(all[0]["title"] == "SM clock, MHz");
+  CHECK(all[1]["title"] == "power, W");
+  for (const nlohmann::ordered_json& row : all) {
+    CAPTURE(row["title"]);
+    CHECK(row["at"][0].get<TimeNs>() <= timeline["first_ns"].get<TimeNs>());
+    REQUIRE(row["at"].size() == row["value"].size());
+    for (std::size_t i = 1; i < row["at"].size(); ++i) CHECK(row["at"][i].get<TimeNs>() > 0);  // differences
+    const auto values = row["value"].get<std::vector<std::uint64_t>>();
+    CHECK(*std::max_element(values.begin(), values.end()) > *std::min_element(values.begin(), values.end()));
+  }
+  CHECK(all[0]["value"][0] == 1980);
 }
 
 }  // namespace rangefinder

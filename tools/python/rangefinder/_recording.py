@@ -50,9 +50,10 @@ def enable(out: str = "rangefinder-%p", counters: str = "auto", start: str = "of
     """Loads Rangefinder into this process when CUDA is initialised, as `rangefinder run` does.
 
     Call it before the first use of the GPU, and before the first range. out: the folder of the trace; %p is the process
-    id. counters: off, sampled, exact or auto (sampled where the GPU permits it). start: "off" records nothing until
-    `window()`; "on" records from CUDA's initialisation to the end of the program. options: any other option of
-    `rangefinder run`, by its name with _ for - (max_size_mb=500, metrics="bytes", monitor=True); bool is on or off.
+    id. counters: off, sampled, exact, gpm or auto (sampled where the GPU permits it, else gpm). start: "off" records
+    nothing until `window()`; "on" records from CUDA's initialisation to the end of the program. options: any other
+    option of `rangefinder run`, by its name with _ for - (max_size_mb=500, metrics="bytes", monitor=True); bool is on
+    or off.
 
     Returns False, and changes nothing, in a program that `rangefinder run` started. Errors: RuntimeError if CUDA is
     initialised already, a range was made already, or another tool is in CUDA_INJECTION64_PATH; FileNotFoundError if the

@@ -41,6 +41,7 @@ export interface PackedTimeline {
   marks: Columns;
   samples: { gpu: number; merged: boolean; start: number[]; ns: number[]; count: number[]; columns: Columns }[];
   memory: Columns;
+  conditions: { gpu: number; title: string; at: number[]; value: number[] }[];
   texts: string[];
 }
 
@@ -130,6 +131,8 @@ export interface TimelineData {
   marks: { at: Float64Array; thread: Float64Array; text: Float64Array };
   samples: GpuSeries[];
   memory: StepSeries[];
+  /** Clock and power of the GPUs. */
+  conditions: { gpu: number; series: StepSeries }[];
 }
 
 function laneOf(packed: PackedLane): Lane {
@@ -247,6 +250,10 @@ export function timelineOf(packed: PackedTimeline): TimelineData {
       text: Float64Array.from(marks["text"] ?? []),
     },
     samples: packed.samples.map(seriesOf),
+    conditions: packed.conditions.map(({ gpu, title, at, value }) => ({
+      gpu,
+      series: new StepSeries(title, summed(at, at.length), Float64Array.from(value)),
+    })),
     memory: [memoryOf("device", "device"), memoryOf("pinned host", "host")].filter((series) =>
       series.value.some((value) => value > 0),
     ),

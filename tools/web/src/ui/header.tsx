@@ -37,10 +37,11 @@ export function bytesText(trace: Trace): string {
   const { measured_launches: measured, launches } = heaviest;
   if (heaviest.bytes_estimated === true && heaviest.bytes_source === "exact")
     return `exact bytes of ${measured} of ${launches} launches, estimated for all`;
-  if (heaviest.bytes_source !== "sampled") return "exact bytes";
+  if (heaviest.bytes_source === "exact" || heaviest.bytes_source === "split") return `${heaviest.bytes_source} bytes`;
+  const source = heaviest.bytes_source === "gpm" ? "NVML's bytes" : "sampled bytes";
   const { bytes_error_pct: error, dram_bytes: noNumber } = heaviest.texts ?? {};
-  if (error === undefined) return "sampled bytes, error unknown";
-  return `sampled bytes, ${noNumber === undefined ? "±" : ""}${error} on the heaviest module`;
+  if (error === undefined) return `${source}, error unknown`;
+  return `${source}, ${noNumber === undefined ? "±" : ""}${error} on the heaviest module`;
 }
 
 export function costText(trace: Trace): string | undefined {

@@ -33,7 +33,7 @@ export function hitAt(
 ): Hit | undefined {
   const { track } = row;
   const hit: Hit = { row, place: -1, time };
-  if (track.type === "rate" || track.type === "memory") return hit;
+  if (track.type === "rate" || track.type === "steps") return hit;
   if (track.type === "head" || track.type === "marks") return undefined;
   const spans = track.type === "lane" ? track.lane.spans : track.spans;
   const place = spans.at(time, 2 * nsOfPixel);
@@ -219,12 +219,12 @@ export function HitTip({
           {track.coarse && <div class="dim">Neighbouring samples are merged in this page.</div>}
         </>
       );
-    case "memory":
+    case "steps":
       return (
         <>
           {track.series.map((series) => (
             <div key={series.name}>
-              {series.name}: {bytesText(series.max(hit.time, hit.time + nsOfPixel))}
+              {series.name}: {track.text(series.max(hit.time, hit.time + nsOfPixel))}
             </div>
           ))}
         </>

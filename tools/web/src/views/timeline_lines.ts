@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of the timeline with lines: bytes per second of the hardware samples, and memory in use; and marks.
+// Rows of the timeline with lines: bytes per second of the hardware samples, clocks, power, memory in use; and marks.
 //
 // Draws one value per pixel, the mean over the time of the pixel. There is no line where nothing was measured.
-import { bytesText, percentText, rateText } from "../data/numbers";
+import { percentText, rateText } from "../data/numbers";
 import { xOf, type Frame } from "./timeline_paint";
 import type { TrackOf } from "./timeline_tracks";
 
@@ -100,7 +100,7 @@ export function paintRate(frame: Frame, track: TrackOf<"rate">, y: number): void
   scaleText(frame, y, top);
 }
 
-export function paintMemory(frame: Frame, track: TrackOf<"memory">, y: number): void {
+export function paintSteps(frame: Frame, track: TrackOf<"steps">, y: number): void {
   const lines = track.series.map((series) => sampled(frame, (from, to) => series.max(from, to)));
   let max = 1;
   for (const line of lines) for (const value of line) max = Math.max(max, value);
@@ -115,7 +115,7 @@ export function paintMemory(frame: Frame, track: TrackOf<"memory">, y: number): 
       i === 0,
     ),
   );
-  scaleText(frame, y, bytesText(max));
+  scaleText(frame, y, track.text(max));
 }
 
 export function paintMarks(frame: Frame, track: TrackOf<"marks">, y: number): void {

@@ -4,7 +4,7 @@
 import type { Track } from "./timeline_tracks";
 import { axisText } from "../data/numbers";
 import { kFont, fitted } from "../ui/canvas";
-import { paintMarks, paintMemory, paintRate } from "./timeline_lines";
+import { paintMarks, paintSteps, paintRate } from "./timeline_lines";
 import { paintCalls, paintIdle, paintLane, paintRanges, xOf, type Frame } from "./timeline_paint";
 
 export const kLabels = 150;
@@ -110,8 +110,8 @@ function paintTrack(frame: Frame, track: Track, y: number): void {
       return paintIdle(frame, track, y);
     case "rate":
       return paintRate(frame, track, y);
-    case "memory":
-      return paintMemory(frame, track, y);
+    case "steps":
+      return paintSteps(frame, track, y);
     case "marks":
       return paintMarks(frame, track, y);
     default:

@@ -3,7 +3,8 @@
 // The rows of the timeline, from top to bottom, with heights. Made once from the data.
 //
 //   thread      NVTX ranges by depth, start/end ranges, marks, calls and waits, with the profiler's holds over them
-//   GPU         NVTX ranges on the GPU by depth, one lane per stream, idle time, bytes per second, memory
+//   GPU         NVTX ranges on the GPU by depth, one lane per stream, idle time, bytes per second, clock and power, memory
+import { bytesText, countText } from "../data/numbers";
 import type { RateSeries, StepSeries } from "../data/series";
 import { Spans } from "../data/spans";
 import { Kind, type Lane, type TimelineData } from "../data/timeline";
@@ -39,7 +40,7 @@ export type Track =
       peak: number | undefined;
       coarse: boolean;
     }
-  | { type: "memory"; title: string; height: number; series: StepSeries[] }
+  | { type: "steps"; title: string; height: number; series: StepSeries[]; text: (value: number) => string }
   | { type: "marks"; title: string; height: number; at: Float64Array; texts: Int32Array };
 
 export type TrackOf<Type extends Track["type"]> = Extract<Track, { type: Type }>;
@@ -221,9 +222,11 @@ export function tracksOf(trace: Trace, timeline: TimelineData, levels: number): 
     const idle = idleTrack(timeline, gpu);
     if (idle !== undefined) out.push(idle);
     out.push(...sampleTracks(trace, timeline, gpu));
+    for (const { gpu: of, series } of timeline.conditions)
+      if (of === gpu) out.push({ type: "steps", title: series.name, height: 30, series: [series], text: countText });
   }
   if (timeline.memory.length > 0)
-    out.push({ type: "memory", title: "memory in use", height: 40, series: timeline.memory });
+    out.push({ type: "steps", title: "memory in use", height: 40, series: timeline.memory, text: bytesText });
   return out;
 }
 
