@@ -2,8 +2,8 @@
 //
 // Clocks, power, load, errors and other users of one GPU, from NVML.
 //
-//   each turn           clocks, power, reasons for lower clocks, load, time at a cap, XIDs; DRAM bytes on
-//   request every tenth turn    one of: ECC errors, processes, MIG, compute mode, power limit, temperature
+//   each turn           clocks, power, reasons for lower clocks, load, time at a cap, XIDs, DRAM bytes
+//   every tenth turn    one of: ECC errors, processes, MIG, compute mode, power limit, temperature
 //
 // So no turn pays for all of the expensive calls, and the first second has incomplete values. kReadings is
 // the table of calls and their periods. A call that fails leaves its value absent. One that is not supported

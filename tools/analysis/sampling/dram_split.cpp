@@ -45,7 +45,7 @@ std::array<double, kUnknowns> non_negative_rates(
 }  // namespace
 
 void DramSplit::add(const ConditionRecord& record) {
-  if (record.subject != ConditionOf::gpu) return;
+  if (record.subject != ConditionOf::gpu || record.at_ns < 0) return;
   GpuBytes& gpu = gpus_[record.id];
   const auto mib = record.values[static_cast<std::size_t>(Condition::dram_mib)];
   if (gpu.at_ns == kNoTime) {
@@ -61,10 +61,11 @@ void DramSplit::add(const ConditionRecord& record) {
 }
 
 void DramSplit::add_work(const GpuWork& work, std::uint32_t owner) {
-  if (work.start_ns == kNoTime || work.end_ns == kNoTime || work.start_ns < 0) return;
+  constexpr TimeNs kLongestNs = 3'600'000'000'000;  // of work in a trace that is not damaged
+  if (work.start_ns < 0 || work.end_ns < work.start_ns || work.end_ns - work.start_ns > kLongestNs) return;
   std::vector<StepWork>& all = work_[work.gpu];
   const auto kind = static_cast<std::uint8_t>(work.path % kKinds);
-  for (TimeNs at_ns = work.start_ns; at_ns < work.end_ns;) {
+  for (TimeNs at_ns = work.start_ns; at_ns < work.end_ns && all.size() < kMaxSteps;) {
     const TimeNs number = at_ns / kStepNs;
     if (number > UINT32_MAX) return;
     const auto step = static_cast<std::uint32_t>(number);

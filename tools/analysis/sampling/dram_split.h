@@ -16,7 +16,8 @@
 // their difference.
 //
 // NVML counts the whole GPU. Bytes of other processes count for the work beside them, and bytes of intervals
-// without work for nobody. Memory: 16 bytes for each owner and kind at work in a step.
+// without work for nobody. Memory: 16 bytes for each owner and kind at work in a step, at most kMaxSteps
+// times; later work has no bytes.
 #pragma once
 
 #include <array>
@@ -42,7 +43,7 @@ struct DramShare {
 class DramSplit {
  public:
   static constexpr TimeNs kStepNs = 10'000'000;
-  static constexpr std::size_t kKinds = 8;
+  static constexpr std::size_t kKinds = 8, kMaxSteps = std::size_t{1} << 24;
   /// Owner of work that is in no share.
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 

@@ -130,6 +130,22 @@ TEST_CASE("work while NVML did not count has no bytes, and is not in counted_ns"
   CHECK(shares.at(kCopies).counted_ns == Approx(100e6));
 }
 
+TEST_CASE("times of a damaged trace cost no memory") {
+  DramSplit split;
+  GpuWork work;
+  work.start_ns = 0;
+  for (const TimeNs end_ns : {INT64_MAX, TimeNs{-5}, TimeNs{INT64_MIN}}) {
+    work.end_ns = end_ns;
+    split.add_work(work, kCopies);
+  }
+  for (const TimeNs at_ns : {TimeNs{INT64_MIN}, TimeNs{0}, TimeNs{INT64_MAX}}) {
+    ConditionRecord record{at_ns, ConditionOf::gpu, 0, {}};
+    value_of(record.values, Condition::dram_mib) = at_ns > 0 ? UINT64_MAX : 0;
+    split.add(record);
+  }
+  CHECK(split.shares([](std::uint32_t) { return DramSplit::kNobody; }).empty());
+}
+
 TEST_CASE("a trace without such values has no shares") {
   DramSplit split;
   CHECK(split.shares([](std::uint32_t) { return DramSplit::kNobody; }).empty());
