@@ -56,7 +56,7 @@ class Words(unittest.TestCase):
         self.assertEqual(program("export", "trace", "--to", "s"), ["speedscope", "sqlite"])
         self.assertEqual(program("export", "--to=s"), ["--to=speedscope", "--to=sqlite"])
         self.assertEqual(program("run", "--graphs", ""), ["nodes", "whole"])
-        self.assertEqual(program("run", "--counters", ""), ["off", "sampled", "exact", "auto"])
+        self.assertEqual(program("run", "--counters", ""), ["off", "sampled", "exact", "gpm", "auto"])
         self.assertEqual(program("attach", "--counters", ""), ["off", "sampled", "exact"])
         self.assertEqual(program("metrics", "--set", "co"), ["compute", "coalescing"])
         self.assertEqual(program("report", "--example", ""), ["rtdetr", "decoder"])

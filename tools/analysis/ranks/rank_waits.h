@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the rank that the others wait for: compares the same collectives of several ranks on one time line.
+// Finds the rank that the others wait for, from the same collectives of several ranks.
 //
 //   rank 0  ──[ AllReduce·············]      came first, waits
-//   rank 1  ───────────[ AllReduce    ]      came last: made rank 0 wait
-//             └ waited ┘
+//   rank 1  ───────────[ AllReduce    ]      came last: made rank 0 wait; the shortest of these kernels
+//             └ waited ┘└  transfer   ┘
+//
+// No clock decides. Such a kernel ends on all ranks at about the same time, so the rank with the shortest one
+// came last, and a rank waited for as long as its kernel is longer. Clocks only show their own error.
 //
 // The n-th collective of a communicator on one rank is the n-th on all others: NCCL requires it. Excludes and
-// counts sends, receives, and communicators whose collectives differ between ranks (for example because a
-// window began later on one rank).
+// counts sends, receives, collectives with a root, which may end there before the other ranks come, and
+// communicators whose collectives differ between ranks (for example because a window began later on one
+// rank).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +27,8 @@ namespace rangefinder {
 
 struct RankWait {
   std::uint64_t last_in = 0;       ///< number of collectives to which it came last
-  std::uint64_t waited_ns = 0;     ///< its kernels ran before those of the last rank
+  std::uint64_t waited_ns = 0;     ///< by which its kernels are longer than those of the last rank
+  std::uint64_t transfer_ns = 0;   ///< the rest of these kernels' time
   std::uint64_t made_wait_ns = 0;  ///< summed wait of all others, where it came last
   std::uint64_t communication_ns = 0;
 };

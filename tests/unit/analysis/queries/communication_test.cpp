@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <random>
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/queries/section_run.h"
@@ -16,7 +17,7 @@ namespace rangefinder {
 namespace {
 using namespace test;
 
-constexpr std::uint32_t kDomain = 3;
+constexpr std::uint32_t kDomain = 3, kBroadcastPath = 5;
 constexpr std::uint64_t kEnum = 100, kReduceSchema = 101;
 constexpr const char* kReduceEntries =
     R"({"kind":"schema","entries":[{"name":"NCCL communicator ID","type":"uint64"},)"
@@ -45,6 +46,7 @@ class Rank {
     show(PathRecord{2, 0, kDomain, "ncclGroupStart"});
     show(PathRecord{3, 0, kDomain, "ncclGroupEnd"});
     show(PathRecord{4, 0, kDomain, "ncclAllGather"});
+    show(PathRecord{kBroadcastPath, 0, kDomain, "ncclBroadcast"});
     show(KernelNameRecord{1, "", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "NCCL", ""});
     show(KernelNameRecord{2, "", "gemm", "own", ""});
   }
@@ -227,6 +229,84 @@ TEST_CASE("the rank that comes last to collectives is the straggler, on one time
   CHECK(waits.ranks[1].last_in == 3);
   CHECK(waits.ranks[1].made_wait_ns == 1'200);
   CHECK(waits.clocks_off_ns == 0);
+}
+
+TEST_CASE("a wrong clock changes no wait") {
+  const TwoRanks two;
+  for (const std::int64_t wrong_by_ns : {-20'000'000, -800, 800, 20'000'000}) {
+    CAPTURE(wrong_by_ns);
+    const RankWaits waits = two.waits(wrong_by_ns);
+    CHECK(waits.ranks[0].waited_ns == 1'200);
+    CHECK(waits.ranks[0].transfer_ns == 1'500);
+    CHECK(waits.ranks[1].waited_ns == 0);
+    CHECK(waits.ranks[1].last_in == 3);
+    CHECK(waits.ranks[1].made_wait_ns == 1'200);
+  }
+}
+
+TEST_CASE("of 64 ranks the late one is named, whatever their clocks say") {
+  constexpr std::size_t kRanks = 64, kLate = 37;
+  constexpr std::uint64_t kCollectives = 200;
+  std::mt19937 random(7);  // NOLINT: the same in each run
+  std::vector<Rank> ranks(kRanks);
+  std::vector<const CommunicationLog*> logs;
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    for (std::uint64_t i = 0; i < kCollectives; ++i) {
+      const auto begin = static_cast<TimeNs>(i * 10'000'000), end = begin + 5'000'000;
+      const auto early = static_cast<TimeNs>(random() % 300'000);
+      ranks[r].call(i + 1, begin, 64);
+      ranks[r].run(1, begin + (r == kLate ? 800'000 : early), end + static_cast<TimeNs>(random() % 2'000),
+                   i + 1);
+    }
+    logs.push_back(&ranks[r].finished());
+  }
+  const std::vector<RankClock> right(kRanks);
+  const RankWaits known = compare_collectives(logs, right);
+  CHECK(known.collectives == kCollectives);
+  CHECK(known.ranks[kLate].last_in == kCollectives);
+  for (const std::int64_t most_ns : {20'000, 1'000'000, 20'000'000}) {
+    CAPTURE(most_ns);
+    std::vector<RankClock> wrong(kRanks);
+    for (RankClock& clock : wrong) clock.offset_ns = static_cast<std::int64_t>(random()) % most_ns;
+    const RankWaits waits = compare_collectives(logs, wrong);
+    for (std::size_t r = 0; r < kRanks; ++r) {
+      CHECK(waits.ranks[r].last_in == known.ranks[r].last_in);
+      CHECK(waits.ranks[r].waited_ns == known.ranks[r].waited_ns);
+      CHECK(waits.ranks[r].made_wait_ns == known.ranks[r].made_wait_ns);
+    }
+  }
+}
+
+TEST_CASE("where each rank is late at times, none is the straggler") {
+  Rank first, second;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const auto at = static_cast<TimeNs>(10'000 * (i + 1));
+    first.call(i + 1, at, 64);
+    second.call(i + 1, at, 64);
+    first.run(1, at + (i % 2 == 0 ? 400 : 0), at + 900, i + 1);
+    second.run(1, at + (i % 2 == 0 ? 0 : 400), at + 900, i + 1);
+  }
+  const Header header = on("a", 0, 0);
+  const std::vector<RankLog> ranks{{"rank 0", &header, &first.finished()},
+                                   {"rank 1", &header, &second.finished()}};
+  const RankWaits waits = compare_collectives({ranks[0].log, ranks[1].log}, {RankClock{}, RankClock{}});
+
+  CHECK(wait_rows(ranks, waits).remarks ==
+        "No straggler: the ranks waited 1.60 us in all, for no rank more than half of it.\n");
+}
+
+TEST_CASE("collectives with a root are not compared: there it may end before the others come") {
+  Rank first, second;
+  for (Rank* const rank : {&first, &second}) {
+    rank->call(1, 0, 64, 0, kBroadcastPath);
+    rank->run(1, 0, 10, 1);
+    rank->finished();
+  }
+  const RankWaits waits =
+      compare_collectives({first.log.get(), second.log.get()}, {RankClock{}, RankClock{}});
+
+  CHECK(waits.collectives == 0);
+  CHECK(waits.omitted == 2);
 }
 
 TEST_CASE("collectives that end before they begin on another rank show a clock error") {
