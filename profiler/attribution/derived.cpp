@@ -322,8 +322,8 @@ RowBytes gpm_bytes(const PathTotals& row, double bytes, double error, double wor
   out.both_error = error;
   if (work_ns > 0) out.sampled_share = std::min(1.0, counted_ns / work_ns);
   // The rest of the work is assumed to move bytes at the same rate, if it is the smaller part.
-  constexpr double kLeastCounted = 0.5, kEstimatedPart = 0.25;
-  if (out.has_gaps() && out.sampled_share >= kLeastCounted) {
+  constexpr double kMinSampledShare = 0.5, kEstimatedPart = 0.25;
+  if (out.has_gaps() && out.sampled_share >= kMinSampledShare) {
     const double more = bytes * (1 / out.sampled_share - 1);
     out.both = static_cast<std::uint64_t>(bytes + more);
     out.both_error = error + kEstimatedPart * more;

@@ -63,7 +63,7 @@ class CommunicationCases(InjectionCase):
         self.assertEqual([row["rank"] for row in report["clocks"]], ["rank 0", "rank 1"])
         # One host has one clock. The error of the CLOCK_REALTIME offset is the time between two readings.
         self.assertLess(report["clocks"][1]["agree_within_ns"], 1_000_000_000)
-        for row in report["rank_waits"]:  # kernels of one length: nobody waits; sends and receives do not count
+        for row in report["rank_waits"]:  # all kernels have one duration, so no rank waits; sends and receives are not compared
             self.assertEqual((row["waited_ns"], row["last_in"]), (0, 0))
             self.assertEqual(3 * row["transfer_ns"], 2 * row["communication_ns"])
         for word in ("rank 0", "rank 1", "exposed", "No straggler", "rangefinder report"):

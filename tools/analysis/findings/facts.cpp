@@ -43,7 +43,6 @@ void FindingFacts::add_lines(const SelectedRows& rows) {
     log.add(context);
     waits_.add(context);
   });
-  rows.lines<ConditionRecord>([this](const ConditionRecord& record) { conditions.add(record); });
   rows.lines<GapRecord>([this](const GapRecord& gap) { gaps.unrecorded(gap); });
 }
 

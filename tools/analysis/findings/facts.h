@@ -25,7 +25,6 @@
 #include "tools/analysis/findings/work_patterns.h"
 #include "tools/analysis/model/launched_work.h"
 #include "tools/analysis/model/selected_rows.h"
-#include "tools/analysis/queries/condition_log.h"
 #include "tools/analysis/queries/gpu_gaps.h"
 #include "tools/analysis/queries/host_timeline.h"
 #include "tools/analysis/queries/idle_causes.h"
@@ -61,7 +60,6 @@ class FindingFacts {
   CallLog log;
   IterationLog iteration_log;
   CaptureCalls captures;
-  ConditionLog conditions;
   std::vector<StreamWait> stream_waits;
   std::set<std::pair<std::uint32_t, std::uint32_t>> communicating;  ///< streams (context, stream) with NCCL
   /// By thread: what of its ranges and calls is in the long gaps that its launches ended. Of launches only

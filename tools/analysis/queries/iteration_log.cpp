@@ -34,7 +34,7 @@ void IterationLog::begin_chunk(const SelectedRows& rows) {
   if (!rows.names().has_gpm) return;  // the names are complete: iterations were found in them
   rows.all_work(kColumns, [this](const auto& record) {
     const std::size_t at = iterations_.of(record.work);
-    gpm_.add_work(record.work, at < rows_.size() ? static_cast<std::uint32_t>(at) : DramSplit::kNobody);
+    gpm_.add_work(record.work, at < rows_.size() ? static_cast<std::uint32_t>(at) : DramSplit::kNoOwner);
   });
 }
 
@@ -109,7 +109,7 @@ void IterationLog::add_conditions(IterationTotals& row, TimeNs from_ns, TimeNs t
 /// Of iterations all of whose work was counted, and whose error bound is at most 100 %.
 void IterationLog::add_gpm() {
   constexpr double kAllCounted = 0.999;
-  for (const auto& [iteration, share] : gpm_.shares([](std::uint32_t) { return DramSplit::kNobody; })) {
+  for (const auto& [iteration, share] : gpm_.shares([](std::uint32_t) { return DramSplit::kNoOwner; })) {
     if (share.counted_ns < kAllCounted * share.work_ns || share.error > share.bytes) continue;
     rows_[iteration].gpm_bytes = share.bytes;
     rows_[iteration].gpm_error = share.error;

@@ -83,6 +83,8 @@ class IterationLog {
 
   [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
   [[nodiscard]] const std::vector<IterationTotals>& rows() const noexcept { return rows_; }
+  /// Of the whole trace.
+  [[nodiscard]] const ConditionLog& conditions() const noexcept { return conditions_; }
   /// The iterations with lines, by number.
   [[nodiscard]] const std::vector<std::size_t>& seen() const noexcept { return seen_; }
   /// Number of iterations at the start of the program that warm up.

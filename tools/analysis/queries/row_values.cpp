@@ -106,10 +106,10 @@ std::unordered_map<std::uint32_t, RowBytes> split_graph_bytes(const TraceTotals&
   return out;
 }
 
-/// Paths whose bytes are looked for. Those with a smaller part of the work's time are not told from the work
-/// beside them, and would take memory; calls of this length are.
+/// Paths that may get bytes: with at least 1 % of the time of all work, or with calls of 100 ms. The samples
+/// are too coarse for the others, which would only take memory.
 std::unordered_set<std::uint32_t> paths_with_gpm(const TraceTotals& totals, Trace& trace) {
-  constexpr double kLeastShare = 0.01;
+  constexpr double kMinShare = 0.01;
   constexpr std::uint64_t kLongCallNs = 100'000'000;
   std::unordered_map<std::uint32_t, std::uint64_t> own_ns, ns;
   std::uint64_t all_ns = 0;
@@ -121,15 +121,15 @@ std::unordered_set<std::uint32_t> paths_with_gpm(const TraceTotals& totals, Trac
   });
   for (const auto& [path, of_path] : own_ns) {
     all_ns += of_path;
-    ns[path] += of_path;
-    for (std::uint32_t up = path; up != 0;) {
-      up = totals.parent_of(up);
-      if (up != 0) ns[up] += of_path;
-    }
+    std::uint32_t at = path;  // the path and those above it
+    do {
+      ns[at] += of_path;
+      at = totals.parent_of(at);
+    } while (at != 0);
   }
   std::unordered_set<std::uint32_t> out;
   for (const PathTotals& row : totals.totals.paths()) {
-    const bool is_large = static_cast<double>(ns[row.path]) >= kLeastShare * static_cast<double>(all_ns);
+    const bool is_large = static_cast<double>(ns[row.path]) >= kMinShare * static_cast<double>(all_ns);
     if (is_large || ns[row.path] >= kLongCallNs * std::max<std::uint64_t>(row.calls, 1)) out.insert(row.path);
   }
   return out;
@@ -143,7 +143,7 @@ std::unordered_map<std::uint32_t, DramShare> gpm_shares(const TraceTotals& total
   const auto owner_of = [&](std::uint32_t path) {
     const bool is_outside = path == 0;
     while (path != 0 && shown.count(path) == 0) path = totals.parent_of(path);
-    return path != 0 || (is_outside && shown.count(0) != 0) ? path : DramSplit::kNobody;
+    return path != 0 || (is_outside && shown.count(0) != 0) ? path : DramSplit::kNoOwner;
   };
   const SampleWindow window = selection.window();
   DramSplit split;
@@ -158,21 +158,21 @@ std::unordered_map<std::uint32_t, DramShare> gpm_shares(const TraceTotals& total
       GpuWork work = record.work;
       if (!is_timed(work)) return;
       if (!selection.everything() && !selection.counts(work, name))
-        return split.add_work(work, DramSplit::kNobody);
+        return split.add_work(work, DramSplit::kNoOwner);
       const std::uint32_t owner = owner_of(work.path);
       GpuWork before = work, after = work;
       before.end_ns = std::min(work.end_ns, window.from_ns);
       after.start_ns = std::max(work.start_ns, window.to_ns);
       work.start_ns = std::max(work.start_ns, window.from_ns);
       work.end_ns = std::min(work.end_ns, window.to_ns);
-      split.add_work(before, DramSplit::kNobody);
+      split.add_work(before, DramSplit::kNoOwner);
       split.add_work(work, owner);
-      split.add_work(after, DramSplit::kNobody);
+      split.add_work(after, DramSplit::kNoOwner);
     });
   });
   return split.shares([&](std::uint32_t path) {
     const std::uint32_t parent = path == 0 ? 0 : totals.parent_of(path);
-    return parent == 0 ? DramSplit::kNobody : owner_of(parent);
+    return parent == 0 ? DramSplit::kNoOwner : owner_of(parent);
   });
 }
 

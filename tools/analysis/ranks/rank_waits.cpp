@@ -114,7 +114,7 @@ std::string clock_text(const RankClock& clock, std::size_t rank) {
 
 /// The rank for which the others waited most of the time; empty: no collective was compared.
 std::string straggler_text(const std::vector<RankLog>& ranks, const RankWaits& waits) {
-  constexpr double kMostOfIt = 0.5;
+  constexpr double kStragglerShare = 0.5;
   std::uint64_t all_ns = 0;
   for (const RankWait& rank : waits.ranks) all_ns += rank.made_wait_ns;
   if (waits.collectives == 0) return {};
@@ -122,7 +122,7 @@ std::string straggler_text(const std::vector<RankLog>& ranks, const RankWaits& w
   const auto slowest =
       std::max_element(waits.ranks.begin(), waits.ranks.end(),
                        [](const RankWait& a, const RankWait& b) { return a.made_wait_ns < b.made_wait_ns; });
-  if (static_cast<double>(slowest->made_wait_ns) <= kMostOfIt * static_cast<double>(all_ns)) {
+  if (static_cast<double>(slowest->made_wait_ns) <= kStragglerShare * static_cast<double>(all_ns)) {
     return "No straggler: the ranks waited " + duration_text(all_ns) +
            " in all, for no rank more than half of it.\n";
   }

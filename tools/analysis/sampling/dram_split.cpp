@@ -150,7 +150,7 @@ void DramSplit::add_shares(const Interval& interval, const LagFit& fit, const st
     const double predicted = ns * fit.rates[one.kind];
     all.ns += ns;
     all.predicted += predicted;
-    for (std::uint32_t owner = one.owner; owner != kNobody; owner = above(owner)) {
+    for (std::uint32_t owner = one.owner; owner != kNoOwner; owner = above(owner)) {
       owners[owner].ns += ns;
       owners[owner].predicted += predicted;
     }
@@ -180,7 +180,7 @@ std::unordered_map<std::uint32_t, DramShare> DramSplit::shares(const OwnerAbove&
     std::stable_sort(work.begin(), work.end(),
                      [](const StepWork& a, const StepWork& b) { return a.step < b.step; });
     for (const StepWork& one : work) {
-      for (std::uint32_t owner = one.owner; owner != kNobody; owner = above(owner))
+      for (std::uint32_t owner = one.owner; owner != kNoOwner; owner = above(owner))
         out[owner].work_ns += one.ns;
     }
     const auto peak = peaks_.find(id);

@@ -15,9 +15,9 @@
 // intervals add up, because their errors may have one sign. Lags that fit about as well as the best one add
 // their difference.
 //
-// NVML counts the whole GPU. Bytes of other processes count for the work beside them, and bytes of intervals
-// without work for nobody. Memory: 16 bytes for each owner and kind at work in a step, at most kMaxSteps
-// times; later work has no bytes.
+// NVML counts the whole GPU: bytes of other processes are attributed to the work that ran at the same time,
+// and bytes of intervals without work to no owner. Memory: 16 bytes for each step, owner and kind of work, at
+// most kMaxSteps of them. Work beyond that limit gets no bytes.
 #pragma once
 
 #include <array>
@@ -45,14 +45,14 @@ class DramSplit {
   static constexpr TimeNs kStepNs = 10'000'000;
   static constexpr std::size_t kKinds = 8, kMaxSteps = std::size_t{1} << 24;
   /// Owner of work that is in no share.
-  static constexpr std::uint32_t kNobody = UINT32_MAX;
+  static constexpr std::uint32_t kNoOwner = UINT32_MAX;
 
   void add(const ConditionRecord& record);
   void add(const GpuRecord& gpu) { peaks_[gpu.id] = static_cast<double>(gpu.peak_dram_bytes_per_s); }
   /// Its path decides its kind.
   void add_work(const GpuWork& work, std::uint32_t owner);
 
-  /// The owner above, to which its bytes also count; kNobody: none.
+  /// The owner above, to which its bytes also count; kNoOwner: none.
   using OwnerAbove = std::function<std::uint32_t(std::uint32_t owner)>;
   /// By owner; empty: the trace has no such bytes. Call it once, after the last add().
   [[nodiscard]] std::unordered_map<std::uint32_t, DramShare> shares(const OwnerAbove& above);

@@ -66,7 +66,7 @@ struct PhasedRun {
         split.add_work(work, phase.owner);
       }
     }
-    return split.shares([](std::uint32_t) { return DramSplit::kNobody; });
+    return split.shares([](std::uint32_t) { return DramSplit::kNoOwner; });
   }
 };
 
@@ -124,7 +124,7 @@ TEST_CASE("work while NVML did not count has no bytes, and is not in counted_ns"
     value_of(record.values, Condition::dram_mib) = mib;
     split.add(record);
   }
-  const auto shares = split.shares([](std::uint32_t) { return DramSplit::kNobody; });
+  const auto shares = split.shares([](std::uint32_t) { return DramSplit::kNoOwner; });
   CHECK(shares.at(kCopies).bytes == Approx(1000 * kMib));
   CHECK(shares.at(kCopies).work_ns == Approx(500e6));
   CHECK(shares.at(kCopies).counted_ns == Approx(100e6));
@@ -143,12 +143,12 @@ TEST_CASE("times of a damaged trace cost no memory") {
     value_of(record.values, Condition::dram_mib) = at_ns > 0 ? UINT64_MAX : 0;
     split.add(record);
   }
-  CHECK(split.shares([](std::uint32_t) { return DramSplit::kNobody; }).empty());
+  CHECK(split.shares([](std::uint32_t) { return DramSplit::kNoOwner; }).empty());
 }
 
 TEST_CASE("a trace without such values has no shares") {
   DramSplit split;
-  CHECK(split.shares([](std::uint32_t) { return DramSplit::kNobody; }).empty());
+  CHECK(split.shares([](std::uint32_t) { return DramSplit::kNoOwner; }).empty());
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ struct AnalysedSpan {
 const ConditionLog::Series& series_of(const FindingContext& context, ConditionSubject subject,
                                       Condition what) {
   static const ConditionLog::Series kNone;
-  const auto& subjects = context.facts.conditions.subjects();
+  const auto& subjects = context.facts.iteration_log.conditions().subjects();
   const auto at = subjects.find(subject);
   return at == subjects.end() ? kNone : at->second[static_cast<std::size_t>(what)];
 }
@@ -144,7 +144,7 @@ void find_low_clocks(const FindingContext& context, std::string_view id, bool po
                      std::vector<Finding>& out) {
   constexpr double kMinLost = 0.01;
   if (context.outside || context.span_ns == 0) return;
-  for (const auto& [subject, conditions] : context.facts.conditions.subjects()) {
+  for (const auto& [subject, conditions] : context.facts.iteration_log.conditions().subjects()) {
     if (subject.of != ConditionOf::gpu) continue;
     const LowClock low = low_clock(context, subject.id);
     const std::uint64_t reason = low.main_reason();
@@ -269,7 +269,7 @@ void find_shared_gpu(const FindingContext& context, std::vector<Finding>& out) {
   constexpr double kMinOthers = 0.1;
   if (context.outside || context.span_ns == 0) return;
   const AnalysedSpan span(context);
-  for (const auto& [subject, conditions] : context.facts.conditions.subjects()) {
+  for (const auto& [subject, conditions] : context.facts.iteration_log.conditions().subjects()) {
     if (subject.of != ConditionOf::gpu) continue;
     const auto of = [&](Condition what) {
       return ConditionLog::within(series_of(context, subject, what), span.first_ns, span.last_ns);
