@@ -60,7 +60,8 @@ ALLOWED = {
                                "tools/analysis/model tools/analysis/queries",
     "tools/analysis/report": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
                              "tools/analysis/sampling tools/analysis/queries tools/analysis/findings",
-    "tools/analysis/ranks": "profiler/base schema tools/analysis/table tools/analysis/model tools/analysis/queries",
+    "tools/analysis/ranks": "profiler/base schema tools/analysis/table tools/analysis/model tools/analysis/queries "
+                            "tools/analysis/findings",
     "tools/analysis/diff": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
                          "tools/analysis/model "
                            "tools/analysis/queries tools/analysis/findings",

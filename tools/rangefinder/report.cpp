@@ -21,6 +21,7 @@
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/queries/section.h"
 #include "tools/analysis/report/kept_end.h"
+#include "tools/analysis/ranks/rank_lines.h"
 #include "tools/analysis/report/section_reading.h"
 #include "tools/analysis/table/table_render.h"
 #include "tools/command_line/command_line.h"
@@ -59,10 +60,13 @@ struct ReportOptions {
   }
 };
 
+/// Only the ranks are compared.
+const SectionKind kRanksOnly{"", "", nullptr, {}};
+
 /// One trace, read for one section.
 struct Loaded {
   Loaded(const TraceFolder& files, const ReportOptions& options, const SectionKind& kind, bool of_several)
-      : section(kind.make(options.view)),
+      : section(kind.make == nullptr ? nullptr : kind.make(options.view)),
         lines(section.get()),
         reading(files, kind, of_several ? lines : *section, read_options(options, of_several)) {
     if (!options.split_by.empty()) split(options.split_by, options.limits);
@@ -73,8 +77,9 @@ struct Loaded {
     return {options.selection,
             options.json,
             options.view.total,
-            whole && !options.csv,
-            of_several ? CommunicationLog::kColumns : Columns(),
+            whole && !options.csv && !of_several,
+            of_several,
+            of_several ? RankWork::kColumns : Columns(),
             options.limits};
   }
 
@@ -188,9 +193,10 @@ void check_sort(const ReportOptions& options, const std::vector<Table>& tables) 
 
 using AllLoaded = std::vector<std::unique_ptr<Loaded>>;
 
-RankReport rank_report(const AllLoaded& all) {
-  RankReport out;
-  for (const auto& loaded : all) out.add(loaded->reading.trace, loaded->lines.log());
+std::vector<JobRank> ranks_of(const AllLoaded& all) {
+  std::vector<JobRank> out;
+  for (const auto& loaded : all)
+    out.push_back({rank_name(loaded->reading.trace), &loaded->reading.trace, &loaded->lines.work()});
   return out;
 }
 
@@ -204,7 +210,7 @@ std::string one_report(const Loaded& loaded, const ReportOptions& options) {
 /// A check of any trace fails.
 int exit_code(const AllLoaded& all) {
   for (const auto& one : all) {
-    if (one->section->fails()) return kExitCheckFailed;
+    if (one->section != nullptr && one->section->fails()) return kExitCheckFailed;
   }
   return kExitOk;
 }
@@ -215,7 +221,7 @@ int print_json(const AllLoaded& all, const ReportOptions& options) {
                   {"section", options.section},
                   {"traces", OrderedJson::array()}};
   for (const auto& loaded : all) out["traces"].push_back(trace_json(*loaded, options));
-  if (options.as_ranks) rank_report(all).put(out, options.view.depth);
+  if (options.as_ranks) put_ranks(Job(ranks_of(all)), out, options.view.depth);
   std::cout << dump_json(out) << "\n";
   return exit_code(all);
 }
@@ -260,7 +266,12 @@ int report(ReportOptions& options) {
                      (options.as_ranks || ranks_of_one_job(traces));
   const bool is_first_screen = options.section.empty() || options.section == "overview";
   if (options.section.empty()) options.section = default_section(options);
-  const SectionKind& kind = *find_section(options.section, options.view.check);
+  // For many ranks one merged module tree is more useful than one tree each.
+  const auto merges = [&options] {
+    return options.as_ranks && options.section == "modules" && !options.markdown && !options.json &&
+           !options.each;
+  };
+  const SectionKind& kind = merges() ? kRanksOnly : *find_section(options.section, options.view.check);
   for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
   if (!options.html.empty()) {
     write_html(traces, options.html, options.limits);
@@ -279,25 +290,24 @@ int report(ReportOptions& options) {
   const AllLoaded all = load_all(traces, options, kind);
   options.as_ranks = options.as_ranks && all.size() > 1;
   for (const auto& one : all) {
-    if (!options.view.sort.empty() && one->section->sort_keys().empty())
+    if (one->section != nullptr && !options.view.sort.empty() && one->section->sort_keys().empty())
       check_sort(options, shown_tables(one->section->tables(one->input(options)), &Outputs::json, {}));
   }
   if (options.json) return print_json(all, options);
-  // For many ranks one merged module tree is more useful than one tree each.
-  const bool merged = options.as_ranks && options.section == "modules" && !options.markdown;
+  const bool merged = merges();
   const char* separator = "";
   for (const auto& loaded : all) {
-    if (merged && !options.each) break;
+    if (merged) break;
     std::cout << separator << one_report(*loaded, options);
     separator = "\n";
   }
   if (options.as_ranks && !options.markdown) {
-    std::cout << separator << rank_report(all).text(options.style(), options.view.depth);
+    std::cout << separator << ranks_text(Job(ranks_of(all)), options.style(), options.view.depth);
   } else if (all.size() > 1 && one_by_one) {
     std::cout << "\nEach trace by itself: these are not the ranks of one job. To compare them as ranks:\n"
               << report_command(options.places, "--as-ranks");
   }
-  if (merged && !options.each)
+  if (merged)
     std::cout << "\nAlso each trace by itself:\n" << report_command(options.places, "--each");
   return exit_code(all);
 }

@@ -3,42 +3,34 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/analysis/findings/findings.h"
+
 namespace rangefinder {
+namespace {
 
-void RankReport::add(const TraceTotals& trace, const CommunicationLog& log) {
-  merge_.add(trace);
-  traces_.push_back({rank_name(trace), &trace});
-  logs_.push_back({rank_name(trace), &trace.header, &log});
+constexpr std::size_t kRanksShown = 10;
+
+}  // namespace
+
+void put_ranks(const Job& job, nlohmann::ordered_json& out, std::uint32_t depth) {
+  out["stragglers"] = render_rows(straggler_table(job));
+  out["ranks"] = render_rows(rank_table(job));
+  out["clocks"] = render_rows(clock_table(job));
+  out["rank_waits"] = render_rows(wait_table(job));
+  out["merged"] = render_rows(job_module_table(job, depth, false));
+  out["rank_findings"] = findings_json(find_rank_imbalance(job));
 }
 
-RankReport::Compared RankReport::compare() const {
-  std::vector<const Header*> headers;
-  std::vector<const CommunicationLog*> logs;
-  for (const RankLog& rank : logs_) {
-    headers.push_back(rank.header);
-    logs.push_back(rank.log);
-  }
-  const std::vector<RankClock> clocks = align_clocks(headers);
-  const RankWaits waits = compare_collectives(logs, clocks);
-  return {clock_rows(logs_, clocks, waits), wait_rows(logs_, waits)};
-}
-
-void RankReport::put(nlohmann::ordered_json& out, std::uint32_t depth) const {
-  const Compared compared = compare();
-  out["ranks"] = render_rows(merge_.ranks());
-  out["clocks"] = render_rows(compared.clocks);
-  out["rank_waits"] = render_rows(compared.waits);
-  out["merged"] = render_rows(merge_.modules(depth));
-  out["rank_findings"] = findings_json(find_rank_imbalance(traces_));
-}
-
-std::string RankReport::text(const TextStyle& style, std::uint32_t depth) const {
-  const Compared compared = compare();
-  std::string out = render_text(merge_.ranks(!compared.waits.rows.empty()), style) + "\n";
-  if (!compared.waits.rows.empty()) out += render_text(compared.waits, style) + "\n";
-  out += render_text(compared.clocks, style) + "\n" + render_text(merge_.modules(depth), style);
-  const std::vector<Finding> found = find_rank_imbalance(traces_);
+std::string ranks_text(const Job& job, const TextStyle& style, std::uint32_t depth) {
+  std::string out = straggler_lines(job);
+  if (!out.empty()) out = wrapped_lines(out, style.width) + "\n";
+  if (const std::string lines = lateness_lines(job, style.width); !lines.empty()) out += lines + "\n";
+  out += render_text(without_empty_columns(rank_table(job, kRanksShown)), style) + "\n";
+  out += render_text(without_empty_columns(job_module_table(job, depth, true)), style);
+  const std::vector<Finding> found = find_rank_imbalance(job);
   if (!found.empty()) out += "\n" + findings_text(found, style);
+  const Table clocks = clock_table(job);
+  if (!clocks.remarks.empty()) out += "\n" + clocks.remarks;
   return out;
 }
 

@@ -12,8 +12,8 @@
 #include "profiler/base/out_template.h"
 #include "profiler/options/options.h"
 #include "tools/analysis/model/missing.h"
-#include "tools/analysis/model/selected_rows.h"
-#include "tools/analysis/model/trace.h"
+#include "tools/analysis/ranks/rank_lines.h"
+#include "tools/analysis/report/section_reading.h"
 #include "tools/rangefinder/report_ranks.h"
 #include "tools/rangefinder/verb.h"
 
@@ -23,21 +23,17 @@ namespace {
 /// `rangefinder report` shows deeper levels.
 constexpr std::uint32_t kLevelsShown = 2;
 
-struct Rank {
-  explicit Rank(const TraceFolder& files) {
-    Trace rows(files, {TotalsFold::kColumns | CommunicationLog::kColumns, {}, {}, Keep::no});
-    Selection all;
-    rows.on_reading([&](const Chunk& chunk) { communication.add({chunk, rows.names(), all, true}); });
-    trace = load_totals(rows, all);
-    communication.finish();
-  }
-  TraceTotals trace;
-  CommunicationLog communication;
+/// One trace, read for comparing ranks.
+struct ReadRank {
+  explicit ReadRank(const TraceFolder& files)
+      : reading(files, {"", "", nullptr}, lines, {.iterations = true, .more = RankWork::kColumns}) {}
+  RankLines lines{nullptr};
+  SectionReading reading;
 };
 
 /// Sort key. Ranks that are not numbers, and processes without a rank, come last.
-unsigned long number_of(const Rank& rank) {
-  const std::string& text = rank.trace.header.rank;
+unsigned long number_of(const ReadRank& rank) {
+  const std::string& text = rank.reading.trace.header.rank;
   char* end = nullptr;
   const unsigned long number = std::strtoul(text.c_str(), &end, 10);
   return text.empty() || *end != '\0' ? ULONG_MAX : number;
@@ -64,24 +60,25 @@ std::string shared_out(const std::string& out) {
 
 std::string ranks_report(const std::vector<std::filesystem::path>& folders, const std::string& out,
                          const TextStyle& style) {
-  std::vector<std::unique_ptr<Rank>> traces;
-  RankReport report;
+  std::vector<std::unique_ptr<ReadRank>> traces;
   std::string text;
   std::size_t without_rank = 0;
   for (const std::filesystem::path& folder : folders) {
     try {
-      traces.push_back(std::make_unique<Rank>(open_trace_folder(folder)));
+      traces.push_back(std::make_unique<ReadRank>(open_trace_folder(folder)));
     } catch (const Missing& missing) {
       text += "rangefinder: " + std::string(missing.what()) + "\n";
       continue;
     }
-    if (traces.back()->trace.header.rank.empty()) ++without_rank;
+    if (traces.back()->reading.trace.header.rank.empty()) ++without_rank;
   }
   std::stable_sort(traces.begin(), traces.end(),
                    [](const auto& a, const auto& b) { return number_of(*a) < number_of(*b); });
-  for (const auto& rank : traces) report.add(rank->trace, rank->communication);
   if (traces.empty()) return text;
-  return text + "\n" + report.text(style, kLevelsShown) + without_rank_text(without_rank, traces.size()) +
+  std::vector<JobRank> ranks;
+  for (const auto& rank : traces)
+    ranks.push_back({rank_name(rank->reading.trace), &rank->reading.trace, &rank->lines.work()});
+  return text + "\n" + ranks_text(Job(ranks), style, kLevelsShown) + without_rank_text(without_rank, traces.size()) +
          "\nNext:  rangefinder report " + quoted_for_shell(out) + "\n";
 }
 

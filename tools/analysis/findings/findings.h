@@ -75,17 +75,6 @@ class FindingRules {
 /// One line for each kind of data that rules lacked; empty: they had all.
 [[nodiscard]] std::string cannot_tell_text(const std::vector<CannotTell>& rules, const TextStyle& style);
 
-struct RankTrace {
-  std::string name;                    ///< "rank 3", or the folder
-  const TraceTotals* trace = nullptr;  ///< must not be null
-};
-
-/// The only finding that needs more than one trace: which rank of one program takes longer, and in which
-/// path. Paths in which the slowest rank's exclusive GPU time exceeds the median by more than 10 %; largest
-/// excess first, at most three. Excludes paths that a rank lacks, and NCCL calls: a rank is long there
-/// because it waits. Empty for fewer than two traces.
-[[nodiscard]] std::vector<Finding> find_rank_imbalance(const std::vector<RankTrace>& ranks);
-
 /// "info", "notable", "serious".
 [[nodiscard]] std::string_view severity_name(Severity severity) noexcept;
 

@@ -114,12 +114,13 @@ void CommunicationLog::fill_extras(CommunicationCall& call, const RangeRecord& r
   }
 }
 
-void CommunicationLog::add_kernel(const KernelRecord& kernel) {
-  const bool communicates = kernel_names_.contains(kernel.name);
-  timeline_.add(kernel.work, !communicates);
-  if (!communicates || !is_timed(kernel.work)) return;
+void CommunicationLog::add_kernel(const KernelRecord& kernel, std::size_t iteration) {
+  const GpuWork& work = kernel.work;
+  const bool is_communication = communicates(kernel.name);
+  timeline_.add(work, !is_communication);
+  if (!is_communication || !is_timed(work)) return;
   kernels_.push_back(
-      {kernel.work.start_ns, kernel.work.end_ns, kernel.work.range, kernel.work.gpu, kernel.name});
+      {work.start_ns, work.end_ns, work.range, work.gpu, kernel.name, work.path, iteration});
 }
 
 void CommunicationLog::add_span(const GpuSpan& span) {
@@ -187,7 +188,7 @@ void CommunicationLog::join_groups() {
 void CommunicationLog::join_kernels() {
   for (const Kernel& kernel : kernels_) {
     const KernelName& name = kernel_names_.at(kernel.name);
-    Collective collective{kernel.start_ns, kernel.end_ns, kernel.gpu, "", 0};
+    Collective collective{kernel.start_ns, kernel.end_ns, kernel.gpu, "", 0, kernel.path, kernel.iteration};
     std::set<std::string> operations, reductions;
     if (const auto calls = calls_of_range_.find(kernel.range);
         kernel.range != 0 && calls != calls_of_range_.end()) {

@@ -12,6 +12,7 @@
 // of gpu_timeline.h for all other kernels.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -48,6 +49,8 @@ struct Collective {
   std::uint32_t gpu = 0;
   std::string operation;  ///< several operations of one group are joined by "+"
   std::uint64_t communicator = 0;
+  std::uint32_t path = 0;
+  std::size_t iteration = SIZE_MAX;  ///< SIZE_MAX: none, or not known
 };
 
 /// All calls and kernels of one operation.
@@ -76,15 +79,21 @@ class SelectedRows;
 class CommunicationLog {
  public:
   static constexpr Columns kColumns =
-      kAllRange | Column::work_times | Column::work_place | Column::work_range | Column::work_name;
+      kAllRange | Column::work_times | Column::work_place | Column::work_path | Column::work_range |
+      Column::work_name;
   void add(const SelectedRows& rows);
   // What add() passes of a chunk: its lines that are no rows, and its rows.
   void add_names(const Line& line);
   void add_range(const RangeRecord& range);
-  void add_kernel(const KernelRecord& kernel);
+  /// `iteration`: to which it belongs; SIZE_MAX: none, or not known.
+  void add_kernel(const KernelRecord& kernel, std::size_t iteration = SIZE_MAX);
   /// Call once, after the last chunk.
   void finish();
   [[nodiscard]] bool empty() const noexcept { return calls_.empty() && kernels_.empty(); }
+  /// A kernel name of a communication library; names come before their kernels.
+  [[nodiscard]] bool communicates(std::uint32_t kernel_name) const {
+    return kernel_names_.contains(kernel_name);
+  }
   [[nodiscard]] const std::map<OperationKey, OperationTotals>& operations() const { return operations_; }
   /// In order of start.
   [[nodiscard]] const std::vector<Collective>& collectives() const { return collectives_; }
@@ -102,7 +111,8 @@ class CommunicationLog {
   struct Kernel {
     TimeNs start_ns, end_ns;
     std::uint64_t range;
-    std::uint32_t gpu, name;
+    std::uint32_t gpu, name, path;
+    std::size_t iteration;
   };
   void add_nccl_range(const RangeRecord& range, const std::string& name);
   void add_span(const GpuSpan& span);

@@ -3,21 +3,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string_view>
 
-#include "profiler/base/number_text.h"
-#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/ranks/collective_order.h"
 
 namespace rangefinder {
 namespace {
 
-struct Span {
-  TimeNs start_ns, end_ns;
-  [[nodiscard]] std::uint64_t length_ns() const { return duration_ns(start_ns, end_ns); }
-};
-/// Of one rank; by communicator, in order of start.
-using ByCommunicator = std::map<std::uint64_t, std::vector<const Collective*>>;
+/// Of one rank, by communicator.
+using ByCommunicator = std::map<std::uint64_t, CollectiveOrder>;
 
 bool is_collective(const Collective& one) {
   return one.operation.find("Send") == std::string::npos && one.operation.find("Recv") == std::string::npos;
@@ -45,182 +43,205 @@ ByCommunicator sorted(const CommunicationLog& log) {
   return out;
 }
 
-class Comparison {
- public:
-  Comparison(const std::vector<RankClock>& clocks, RankWaits& out) : clocks_(clocks), out_(out) {}
-
-  /// Adds one communicator: its `ranks`, and their collectives. Returns how many were compared.
-  std::size_t add(const std::vector<std::size_t>& ranks,
-                  const std::vector<const std::vector<const Collective*>*>& all) {
-    const auto same = [&all](const auto* other) {
-      return std::equal(all[0]->begin(), all[0]->end(), other->begin(), other->end(),
-                        [](const auto* a, const auto* b) { return a->operation == b->operation; });
-    };
-    if (ranks.size() < 2 || !std::all_of(all.begin(), all.end(), same)) return 0;
-    std::size_t compared = 0;
-    for (std::size_t i = 0; i < all[0]->size(); ++i) {
-      if (!needs_all(*(*all[0])[i])) continue;
-      std::vector<Span> spans;
-      for (std::size_t r = 0; r < ranks.size(); ++r) {
-        const std::int64_t offset = clocks_[ranks[r]].offset_ns;
-        spans.push_back({(*all[r])[i]->start_ns + offset, (*all[r])[i]->end_ns + offset});
-      }
-      compare(ranks, spans);
-      ++compared;
-    }
-    return compared;
-  }
-
- private:
-  void compare(const std::vector<std::size_t>& ranks, const std::vector<Span>& spans) {
-    const auto last = std::min_element(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
-      return a.length_ns() < b.length_ns();
-    });
-    const TimeNs begin_ns = std::max_element(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
-                              return a.start_ns < b.start_ns;
-                            })->start_ns;
-    RankWait& slowest = out_.ranks[ranks[static_cast<std::size_t>(last - spans.begin())]];
-    const bool any_waited = std::any_of(spans.begin(), spans.end(), [&last](const Span& span) {
-      return span.length_ns() != last->length_ns();
-    });
-    slowest.last_in += any_waited ? 1 : 0;
-    ++out_.collectives;
-    for (std::size_t r = 0; r < ranks.size(); ++r) {
-      const std::uint64_t waited_ns = spans[r].length_ns() - last->length_ns();
-      out_.ranks[ranks[r]].waited_ns += waited_ns;
-      out_.ranks[ranks[r]].transfer_ns += last->length_ns();
-      slowest.made_wait_ns += waited_ns;
-      if (spans[r].end_ns < begin_ns) {
-        out_.clocks_off_ns =
-            std::max(out_.clocks_off_ns, static_cast<std::uint64_t>(begin_ns - spans[r].end_ns));
-      }
-    }
-  }
-
-  const std::vector<RankClock>& clocks_;
-  RankWaits& out_;
+/// One communicator: its ranks, and their collectives from the first to the last that all of them have.
+struct Members {
+  std::vector<std::size_t> ranks;
+  std::vector<CollectiveOrder> orders;  ///< of one length
 };
 
-std::uint64_t exposed_ns(const CommunicationLog& log) {
-  std::uint64_t sum = 0;
-  for (const auto& [gpu, overlap] : log.overlaps()) sum += overlap.exposed_ns;
-  return sum;
-}
-
-std::string clock_text(const RankClock& clock, std::size_t rank) {
-  if (rank == 0) return "the others are placed by it";
-  return clock.same_host ? "shared with the first" : "another host's";
-}
-
-/// The rank for which the others waited most of the time; empty: no collective was compared.
-std::string straggler_text(const std::vector<RankLog>& ranks, const RankWaits& waits) {
-  constexpr double kStragglerShare = 0.5;
-  std::uint64_t all_ns = 0;
-  for (const RankWait& rank : waits.ranks) all_ns += rank.made_wait_ns;
-  if (waits.collectives == 0) return {};
-  if (all_ns == 0) return "No straggler: no rank waited for another in a collective.\n";
-  const auto slowest =
-      std::max_element(waits.ranks.begin(), waits.ranks.end(),
-                       [](const RankWait& a, const RankWait& b) { return a.made_wait_ns < b.made_wait_ns; });
-  if (static_cast<double>(slowest->made_wait_ns) <= kStragglerShare * static_cast<double>(all_ns)) {
-    return "No straggler: the ranks waited " + duration_text(all_ns) +
-           " in all, for no rank more than half of it.\n";
+/// No orders: the operations of the ranks differ.
+Members common_part(const std::vector<std::size_t>& ranks, const std::vector<ByCommunicator>& all,
+                    std::uint64_t communicator, const std::vector<RankClock>& clocks) {
+  const CollectiveOrder& first = all[ranks[0]].at(communicator);
+  Members out{ranks, {}};
+  std::vector<std::ptrdiff_t> shifts;
+  std::ptrdiff_t from = 0, to = static_cast<std::ptrdiff_t>(first.size());
+  const RankClock& clock = clocks[ranks[0]];
+  for (const std::size_t rank : ranks) {
+    const CollectiveOrder& order = all[rank].at(communicator);
+    const bool agree = clock.agree_within_ns && clocks[rank].agree_within_ns;
+    const std::optional<std::ptrdiff_t> shift =
+        shift_between(first, order, clocks[rank].offset_ns - clock.offset_ns, agree);
+    if (!shift) return out;
+    shifts.push_back(*shift);
+    from = std::max(from, -*shift);
+    to = std::min(to, static_cast<std::ptrdiff_t>(order.size()) - *shift);
   }
-  return "Straggler: " + ranks[static_cast<std::size_t>(slowest - waits.ranks.begin())].name +
-         " came last to " + std::to_string(slowest->last_in) + " of " + std::to_string(waits.collectives) +
-         " collectives; the others waited " + duration_text(slowest->made_wait_ns) + " for it.\n";
-}
-
-}  // namespace
-
-RankWaits compare_collectives(const std::vector<const CommunicationLog*>& logs,
-                              const std::vector<RankClock>& clocks) {
-  RankWaits out;
-  out.ranks.resize(logs.size());
-  std::vector<ByCommunicator> ranks;
-  std::map<std::uint64_t, std::vector<std::size_t>> members;
-  for (std::size_t r = 0; r < logs.size(); ++r) {
-    ranks.push_back(sorted(*logs[r]));
-    for (const auto& [communicator, collectives] : ranks[r]) members[communicator].push_back(r);
-    for (const auto& [gpu, overlap] : logs[r]->overlaps())
-      out.ranks[r].communication_ns += overlap.communication_ns;
-    out.omitted += logs[r]->collectives().size();
-  }
-  Comparison comparison(clocks, out);
-  for (const auto& [communicator, with] : members) {
-    std::vector<const std::vector<const Collective*>*> all;
-    for (const std::size_t r : with) all.push_back(&ranks[r].at(communicator));
-    out.omitted -= comparison.add(with, all) * all.size();
+  if (from >= to) return out;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const CollectiveOrder& order = all[ranks[r]].at(communicator);
+    out.orders.emplace_back(order.begin() + from + shifts[r], order.begin() + to + shifts[r]);
   }
   return out;
 }
 
-Table clock_rows(const std::vector<RankLog>& ranks, const std::vector<RankClock>& clocks,
-                 const RankWaits& waits) {
-  Table table;
-  table.name = "clocks";
-  table.title = "Clocks";
-  table.sortable = false;
-  table.columns = {{"rank", "rank"},
-                   {"host", "host"},
-                   {"offset_ns", "begins", Unit::ns},
-                   {"clock", "clock"},
-                   {"agree_within_ns", "known within", Unit::ns}};
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const std::int64_t offset_ns = clocks[i].offset_ns;
-    const std::string amount = duration_text(static_cast<std::uint64_t>(std::abs(offset_ns)));
-    table.add({text_cell(ranks[i].name), text_cell(ranks[i].header->host),
-               Cell(CellValue(offset_ns), (offset_ns < 0 ? "-" : "+") + amount),
-               text_cell(clock_text(clocks[i], i)),
-               i == 0 || !clocks[i].agree_within_ns ? Cell() : number_cell(*clocks[i].agree_within_ns)});
-  }
-  drop_empty_columns(table);
-  const bool other_hosts =
-      std::any_of(clocks.begin(), clocks.end(), [](const RankClock& clock) { return !clock.same_host; });
-  if (other_hosts)
-    table.remarks =
-        "Other hosts are placed by their CLOCK_REALTIME, which is as exact as their time service.\n";
-  if (waits.clocks_off_ns != 0) {
-    table.remarks +=
-        "Collectives ended on one rank before they began on another: the clocks are off by at least " +
-        duration_text(waits.clocks_off_ns) + ".\n";
-  }
-  return table;
-}
+class Comparison {
+ public:
+  Comparison(const std::vector<ComparedRank>& ranks, const std::vector<RankClock>& clocks, RankWaits& out)
+      : ranks_(ranks), clocks_(clocks), out_(out), places_(ranks.size()) {}
 
-Table wait_rows(const std::vector<RankLog>& ranks, const RankWaits& waits) {
-  Table table;
-  table.name = "rank_waits";
-  table.title = "Communication of the ranks";
-  table.columns = {{"rank", "rank"},
-                   {"communication_ns", "communicating", Unit::ns},
-                   {"exposed_ns", "exposed", Unit::ns},
-                   {"waited_ns", "waited for others", Unit::ns},
-                   {"transfer_ns", "transfer", Unit::ns},
-                   {"last_in", "came last", Unit::count},
-                   {"made_wait_ns", "made others wait", Unit::ns}};
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const RankWait& wait = waits.ranks[i];
-    if (wait.communication_ns == 0) continue;
-    const bool compared = waits.collectives != 0;
-    table.add({text_cell(ranks[i].name), number_cell(wait.communication_ns),
-               number_cell(exposed_ns(*ranks[i].log)), cell_if(compared, wait.waited_ns),
-               cell_if(compared, wait.transfer_ns), cell_if(compared, wait.last_in),
-               cell_if(compared, wait.made_wait_ns)});
+  /// Returns the number of kernels that were compared.
+  std::size_t add(const Members& members) {
+    std::size_t compared = 0;
+    for (std::size_t i = 0; !members.orders.empty() && i < members.orders[0].size(); ++i) {
+      if (!needs_all(*members.orders[0][i])) continue;
+      compare(members, i);
+      compared += members.ranks.size();
+    }
+    return compared;
   }
-  if (table.rows.empty()) {
-    table.title.clear();
-    return table;
+  /// Numbers the iterations of all ranks alike. Call it once with all communicators, before add().
+  void place(const std::vector<Members>& all) {
+    for (bool more = true; more;) {  // until every rank that shares a communicator with a placed one is placed
+      more = false;
+      for (const Members& members : all) more = place(members) || more;
+    }
+    std::int64_t least = INT64_MAX;  // number of the first iteration with collectives
+    for (const Members& members : all) {
+      for (std::size_t r = 0; r < members.ranks.size(); ++r) {
+        const std::optional<std::int64_t> place = places_[members.ranks[r]];
+        for (const Collective* const one : members.orders.empty() ? CollectiveOrder() : members.orders[r]) {
+          if (place && one->iteration != SIZE_MAX)
+            least = std::min(least, static_cast<std::int64_t>(one->iteration) - *place);
+        }
+      }
+    }
+    if (least == INT64_MAX) least = 0;
+    for (const std::optional<std::int64_t>& place : places_) out_.first.push_back(place.value_or(0) + least);
   }
-  drop_empty_columns(table);
-  table.remarks = straggler_text(ranks, waits);
-  if (waits.omitted != 0) {
-    table.remarks +=
-        counted_text(waits.omitted, "kernel", "kernels") +
-        " of communication could not be compared: they send, receive or have a root, or differ between "
-        "ranks.\n";
+
+ private:
+  bool place(const Members& members) {
+    if (members.orders.empty()) return false;
+    // The first collective that is in an iteration of all ranks.
+    std::size_t common = 0;
+    const auto outside = [&common](const CollectiveOrder& order) {
+      return order[common]->iteration == SIZE_MAX;
+    };
+    while (common < members.orders[0].size() &&
+           std::any_of(members.orders.begin(), members.orders.end(), outside))
+      ++common;
+    if (common == members.orders[0].size()) return false;
+    const auto local = [&](std::size_t r) {
+      return static_cast<std::int64_t>(members.orders[r][common]->iteration);
+    };
+    std::optional<std::int64_t> number;  // of the iteration, in the job
+    for (std::size_t r = 0; r < members.ranks.size() && !number; ++r) {
+      if (places_[members.ranks[r]]) number = local(r) - *places_[members.ranks[r]];
+    }
+    if (!number && std::any_of(places_.begin(), places_.end(), [](const auto& place) { return place; }))
+      return false;
+    bool placed = false;
+    for (std::size_t r = 0; r < members.ranks.size(); ++r) {
+      std::optional<std::int64_t>& place = places_[members.ranks[r]];
+      if (place) continue;
+      place = local(r) - number.value_or(local(0));
+      placed = true;
+    }
+    return placed;
   }
-  return table;
+
+  void compare(const Members& members, std::size_t i) {
+    const auto length_of = [&](std::size_t r) {
+      return duration_ns(members.orders[r][i]->start_ns, members.orders[r][i]->end_ns);
+    };
+    std::size_t last = 0;
+    bool any_waited = false;
+    for (std::size_t r = 1; r < members.ranks.size(); ++r) {
+      any_waited = any_waited || length_of(r) != length_of(0);
+      if (length_of(r) < length_of(last)) last = r;
+    }
+    RankWait& slowest = out_.ranks[members.ranks[last]];
+    slowest.last_in += any_waited ? 1 : 0;
+    ++out_.collectives;
+    const std::uint64_t transfer_ns = length_of(last);
+    std::uint64_t exposed_ns = 0;
+    for (std::size_t r = 0; r < members.ranks.size(); ++r) {
+      const std::size_t rank = members.ranks[r];
+      const std::uint64_t waited_ns = length_of(r) - transfer_ns;
+      out_.ranks[rank].waited_ns += waited_ns;
+      out_.ranks[rank].transfer_ns += transfer_ns;
+      slowest.made_wait_ns += waited_ns;
+      exposed_ns += add_exposed(rank, *members.orders[r][i], waited_ns);
+    }
+    if (IterationWait* const wait = wait_of(members.ranks[last], *members.orders[last][i]))
+      wait->made_wait_ns += exposed_ns;
+    check_clocks(members, i);
+  }
+
+  /// Returns the exposed wait.
+  std::uint64_t add_exposed(std::size_t rank, const Collective& one, std::uint64_t waited_ns) {
+    const TimeNs came_ns = one.start_ns + static_cast<TimeNs>(waited_ns);
+    const OwnBusy* const busy = ranks_[rank].own_busy;
+    const auto exposed = [&](TimeNs from, TimeNs to) {
+      return duration_ns(from, to) - (busy == nullptr ? 0 : busy->within(one.gpu, from, to));
+    };
+    const std::uint64_t exposed_ns = exposed(one.start_ns, came_ns);
+    const std::uint64_t transfer_ns = exposed(came_ns, one.end_ns);
+    if (IterationWait* const wait = wait_of(rank, one)) {
+      wait->waited_ns += exposed_ns;
+      wait->transfer_ns += transfer_ns;
+      ModuleWait& module = out_.modules[rank][{one.path, one.iteration}];
+      module.waited_ns += waited_ns;
+      module.transfer_ns += duration_ns(came_ns, one.end_ns);
+    }
+    return exposed_ns;
+  }
+
+  /// nullptr: outside of iterations.
+  IterationWait* wait_of(std::size_t rank, const Collective& one) {
+    if (one.iteration == SIZE_MAX) return nullptr;
+    const std::int64_t number = static_cast<std::int64_t>(one.iteration) - out_.first[rank];
+    if (number < 0) return nullptr;
+    const auto place = static_cast<std::size_t>(number);
+    while (out_.iterations.size() <= place) out_.iterations.emplace_back(ranks_.size());
+    return &out_.iterations[place][rank];
+  }
+
+  void check_clocks(const Members& members, std::size_t i) {
+    TimeNs begin_ns = INT64_MIN, end_ns = INT64_MAX;
+    for (std::size_t r = 0; r < members.ranks.size(); ++r) {
+      const std::int64_t offset_ns = clocks_[members.ranks[r]].offset_ns;
+      begin_ns = std::max(begin_ns, members.orders[r][i]->start_ns + offset_ns);
+      end_ns = std::min(end_ns, members.orders[r][i]->end_ns + offset_ns);
+    }
+    if (end_ns < begin_ns) out_.clocks_off_ns = std::max(out_.clocks_off_ns, duration_ns(end_ns, begin_ns));
+  }
+
+  const std::vector<ComparedRank>& ranks_;
+  const std::vector<RankClock>& clocks_;
+  RankWaits& out_;
+  std::vector<std::optional<std::int64_t>> places_;  // by rank: its iteration that is number 0
+};
+
+}  // namespace
+
+RankWaits compare_collectives(const std::vector<ComparedRank>& compared,
+                              const std::vector<RankClock>& clocks) {
+  RankWaits out;
+  out.ranks.resize(compared.size());
+  out.modules.resize(compared.size());
+  std::vector<ByCommunicator> ranks;
+  std::map<std::uint64_t, std::vector<std::size_t>> with;  // ranks by communicator
+  for (std::size_t r = 0; r < compared.size(); ++r) {
+    ranks.push_back(sorted(*compared[r].log));
+    for (const auto& [communicator, collectives] : ranks[r]) with[communicator].push_back(r);
+    for (const auto& [gpu, overlap] : compared[r].log->overlaps())
+      out.ranks[r].communication_ns += overlap.communication_ns;
+    out.omitted += compared[r].log->collectives().size();
+  }
+  std::vector<Members> all;
+  std::vector<std::set<std::size_t>> others(compared.size());
+  for (const auto& [communicator, members] : with) {
+    if (members.size() < 2) continue;
+    all.push_back(common_part(members, ranks, communicator, clocks));
+    for (const std::size_t rank : members) others[rank].insert(members.begin(), members.end());
+  }
+  for (const std::set<std::size_t>& set : others) out.others.push_back(set.empty() ? 0 : set.size() - 1);
+  Comparison comparison(compared, clocks, out);
+  comparison.place(all);
+  for (const Members& members : all) out.omitted -= comparison.add(members);
+  return out;
 }
 
 }  // namespace rangefinder

@@ -9,19 +9,23 @@
 // No clock decides. Such a kernel ends on all ranks at about the same time, so the rank with the shortest one
 // came last, and a rank waited for as long as its kernel is longer. Clocks only show their own error.
 //
-// The n-th collective of a communicator on one rank is the n-th on all others: NCCL requires it. Excludes and
-// counts sends, receives, collectives with a root, which may end there before the other ranks come, and
-// communicators whose collectives differ between ranks (for example because a window began later on one
-// rank).
+// The n-th collective of a communicator on one rank is the n-th on all others: NCCL requires it. Where windows
+// differ, the ranks are shifted so that collectives end together (collective_order.h), and those that all of
+// them have are compared. Excludes and counts sends, receives, and collectives with a root, which may end
+// there before the other ranks come.
+//
+// A wait is exposed where the rank has no own work meanwhile: only that costs time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "tools/analysis/queries/communication_log.h"
 #include "tools/analysis/ranks/rank_clocks.h"
-#include "tools/analysis/table/table.h"
+#include "tools/analysis/ranks/rank_work.h"
 
 namespace rangefinder {
 
@@ -33,6 +37,17 @@ struct RankWait {
   std::uint64_t communication_ns = 0;
 };
 
+/// Exposed times of one rank in one iteration.
+struct IterationWait {
+  std::uint64_t waited_ns = 0, transfer_ns = 0;
+  std::uint64_t made_wait_ns = 0;  ///< summed over the others
+};
+
+/// Times of communication of one rank in one module.
+struct ModuleWait {
+  std::uint64_t waited_ns = 0, transfer_ns = 0;
+};
+
 struct RankWaits {
   std::vector<RankWait> ranks;
   std::uint64_t collectives = 0;  ///< compared collectives
@@ -40,23 +55,23 @@ struct RankWaits {
   /// Lower bound of the clock error: a collective that needs all ranks ended on one rank this long before it
   /// began on another.
   std::uint64_t clocks_off_ns = 0;
+
+  // Of ranks whose iterations are known:
+  std::vector<std::int64_t> first;  ///< by rank: its iteration that is number 0 of the job
+  /// By iteration of the job and rank: those with compared collectives, from the first to the last.
+  std::vector<std::vector<IterationWait>> iterations;
+  std::vector<std::size_t> others;  ///< by rank: with how many ranks it communicates
+  std::vector<std::map<std::pair<std::uint32_t, std::size_t>, ModuleWait>> modules;  ///< by rank: path, iteration
 };
 
-/// `logs` and `clocks` have one element per rank; all logs must be finished.
-[[nodiscard]] RankWaits compare_collectives(const std::vector<const CommunicationLog*>& logs,
+/// What is compared of one rank; all must outlive the comparison.
+struct ComparedRank {
+  const CommunicationLog* log = nullptr;  ///< finished
+  const OwnBusy* own_busy = nullptr;      ///< nullptr: all waits count as exposed
+};
+
+/// `ranks` and `clocks` have one element per rank.
+[[nodiscard]] RankWaits compare_collectives(const std::vector<ComparedRank>& ranks,
                                             const std::vector<RankClock>& clocks);
-
-/// One rank of a job. Header and log must outlive it; the log must be finished.
-struct RankLog {
-  std::string name;
-  const Header* header = nullptr;
-  const CommunicationLog* log = nullptr;
-};
-
-/// The start of each rank's time line, and the uncertainty of it.
-[[nodiscard]] Table clock_rows(const std::vector<RankLog>& ranks, const std::vector<RankClock>& clocks,
-                               const RankWaits& waits);
-/// Exposed communication of each rank, and which rank made the others wait. No rows without communication.
-[[nodiscard]] Table wait_rows(const std::vector<RankLog>& ranks, const RankWaits& waits);
 
 }  // namespace rangefinder

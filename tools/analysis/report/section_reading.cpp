@@ -14,7 +14,7 @@ SectionReading::SectionReading(const TraceFolder& files, const SectionKind& kind
                                const SectionReadOptions& options) {
   const bool samples = kind.samples || options.json;
   const bool selects_iterations = !options.selected.iterations.open();
-  const bool wants_iterations = kind.iterations || options.total || selects_iterations;
+  const bool wants_iterations = kind.iterations || options.iterations || options.total || selects_iterations;
   // Iterations are complete after the files were read. Without a selection of them, so are the totals.
   const bool totals_first = wants_iterations && !selects_iterations;
   TraceOptions reading{kind.columns | options.more | Selection::columns(options.selected),

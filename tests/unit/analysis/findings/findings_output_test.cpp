@@ -116,33 +116,5 @@ TEST_CASE("iterations come from the whole trace, and findings are about the sele
   CHECK(found[0]["evidence"]["repetitions"] == 2);
 }
 
-/// A rank whose attention takes `us`.
-struct Rank : MadeTrace {
-  explicit Rank(TimeNs us) {
-    add_path("attention");
-    const auto name = add_name("attention(float*)"), config = add_config(grid_of(4096, 256));
-    add(1, name, config, 1'000'000, us * 1'000);
-    write();
-    totals = load_totals(open_trace_folder(folder.path()));
-  }
-  TraceTotals totals;
-};
-
-TEST_CASE("a rank that takes longer than the others is named with its path") {
-  const Rank a(1'000), b(1'020), c(1'500), d(990);
-  const auto found = find_rank_imbalance(
-      {{"rank 0", &a.totals}, {"rank 1", &b.totals}, {"rank 2", &c.totals}, {"rank 3", &d.totals}});
-
-  REQUIRE(found.size() == 1);
-  CHECK(found.front().where == "attention");
-  CHECK(text(found.front(), "slowest_rank") == "rank 2");
-  CHECK(*found.front().saving_ns == 490'000);
-}
-
-TEST_CASE("ranks that differ by a few percent are balanced") {
-  const Rank a(1'000), b(1'020), c(1'040);
-  CHECK(find_rank_imbalance({{"rank 0", &a.totals}, {"rank 1", &b.totals}, {"rank 2", &c.totals}}).empty());
-}
-
 }  // namespace
 }  // namespace rangefinder

@@ -8,7 +8,6 @@
 #include "tools/analysis/model/selection.h"
 #include "tools/analysis/model/trace.h"
 #include "tools/analysis/model/trace_totals.h"
-#include "tools/analysis/ranks/rank_merge.h"
 
 namespace rangefinder {
 namespace {
@@ -158,37 +157,6 @@ TEST_CASE("spans are parsed, and invalid ones are rejected") {
     CHECK_THROWS_AS(parse_iterations(text), std::invalid_argument);
     CHECK_THROWS_AS(parse_window(text), std::invalid_argument);
   }
-}
-
-RankMerge merged(const ThreeIterations& one, const ThreeIterations& other) {
-  RankMerge merge;
-  for (const ThreeIterations* const rank : {&one, &other})
-    merge.add(load_totals(open_trace_folder(rank->folder.path())));
-  return merge;
-}
-
-TEST_CASE("the slower of two ranks is named per module and in total") {
-  const ThreeIterations fast(1), slow(2);
-  const RankMerge merge = merged(fast, slow);
-  CHECK(merge.straggler() == slow.folder.path().string());
-  const Table modules = merge.modules(0);
-  REQUIRE(modules.rows.size() == 4);
-  const auto& forward = modules.rows[1];
-  CHECK(std::get<std::string>(forward[0].value) == "iteration/forward");
-  CHECK(std::get<std::uint64_t>(forward[1].value) == 900);    // mean of 600 and 1,200
-  CHECK(std::get<std::uint64_t>(forward[3].value) == 1'200);  // maximum
-  CHECK(std::get<std::string>(forward[5].value) == slow.folder.path().string());
-  CHECK(modules.rows[2][5].empty());  // the loss takes as long on both
-}
-
-TEST_CASE("where waits are known the table of work names no straggler") {
-  const RankMerge merge = merged(ThreeIterations(1), ThreeIterations(2));
-  CHECK(merge.ranks().remarks.starts_with("Straggler: "));
-  CHECK(merge.ranks(true).remarks.starts_with("Longest own GPU time: "));
-}
-
-TEST_CASE("ranks with equal work have no straggler") {
-  CHECK(merged(ThreeIterations(), ThreeIterations()).straggler().empty());
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/ranks/job.h"
+
+#include <algorithm>
+
+namespace rangefinder {
+namespace {
+
+std::vector<RankClock> clocks_of(const std::vector<JobRank>& ranks) {
+  std::vector<const Header*> headers;
+  for (const JobRank& rank : ranks) headers.push_back(&rank.trace->header);
+  return align_clocks(headers);
+}
+
+RankWaits waits_of(const std::vector<JobRank>& ranks, const std::vector<RankClock>& clocks) {
+  std::vector<ComparedRank> compared;
+  for (const JobRank& rank : ranks) compared.push_back({&rank.work->communication(), &rank.work->own_busy()});
+  return compare_collectives(compared, clocks);
+}
+
+}  // namespace
+
+std::string rank_name(const TraceTotals& trace) {
+  return trace.header.rank.empty() ? trace.files.folder.string() : "rank " + trace.header.rank;
+}
+
+Job::Job(std::vector<JobRank> all)
+    : ranks(std::move(all)),
+      clocks(clocks_of(ranks)),
+      waits(waits_of(ranks, clocks)),
+      modules(ranks, waits),
+      compared(compare_ranks(ranks, waits, modules)) {}
+
+}  // namespace rangefinder

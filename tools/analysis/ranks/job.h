@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ranks of one job, compared: what `report` over several traces shows.
+//
+//   Job job(ranks) ─┬─▶ straggler_lines(job)   who is late, and why
+//                   ├─▶ lateness_lines(job)    ranks × iterations
+//                   └─▶ rank_table(job), module_table(job), wait_table(job), clock_table(job)
+//
+// Times for people are means of the compared iterations. Only a rank's own work makes it slow: kernels of
+// communication, which include waits for other ranks, are separate.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/findings/finding.h"
+#include "tools/analysis/ranks/rank_modules.h"
+#include "tools/analysis/ranks/stragglers.h"
+#include "tools/analysis/table/table.h"
+
+namespace rangefinder {
+
+/// "rank 3", or the folder if the process had no rank.
+[[nodiscard]] std::string rank_name(const TraceTotals& trace);
+
+/// Comparison of all ranks; their traces must outlive it.
+struct Job {
+  explicit Job(std::vector<JobRank> all);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  std::vector<JobRank> ranks;
+  std::vector<RankClock> clocks;
+  RankWaits waits;
+  RankModules modules;
+  JobComparison compared;
+};
+
+/// One sentence for each late rank, with where it ran; one sentence if there is none.
+[[nodiscard]] std::string straggler_lines(const Job& job);
+/// For each of the ranks that were late most a line of blocks, one for one or more iterations: how long the
+/// others waited for it. `width`: of the terminal; 0: unlimited. Empty: nobody was late, or few iterations.
+[[nodiscard]] std::string lateness_lines(const Job& job, std::size_t width);
+/// One row for each straggler.
+[[nodiscard]] Table straggler_table(const Job& job);
+/// One row per rank, the one that made the others wait most first. `most`: rows; 0: all.
+[[nodiscard]] Table rank_table(const Job& job, std::size_t most = 0);
+/// One row per module, in the order of the tree. `depth` 0: all levels. `folded`: layers as one.
+[[nodiscard]] Table job_module_table(const Job& job, std::uint32_t depth, bool folded);
+/// The start of each rank's time line, and the uncertainty of it.
+[[nodiscard]] Table clock_table(const Job& job);
+/// Communication of each rank in the whole run. No rows without communication.
+[[nodiscard]] Table wait_table(const Job& job);
+
+/// Modules in which one rank's own GPU time exceeds the median of the ranks that have the module by more than
+/// 10 %, layers folded; largest excess first, at most three. Where waits are known, only of late ranks: the
+/// others have time. Empty for fewer than two ranks.
+[[nodiscard]] std::vector<Finding> find_rank_imbalance(const Job& job);
+
+}  // namespace rangefinder

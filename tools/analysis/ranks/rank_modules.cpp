@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analysis/ranks/rank_modules.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace rangefinder {
+namespace {
+
+/// "layer12" ─▶ "layer*", "12" ─▶ "*"; other names as they are.
+std::string folded_name(const std::string& name) {
+  std::size_t end = name.size();
+  while (end > 0 && std::isdigit(static_cast<unsigned char>(name[end - 1])) != 0) --end;
+  return end == name.size() ? name : name.substr(0, end) + "*";
+}
+
+/// Adds the modules below each one to it.
+void add_to_parents(const std::vector<RankModule>& modules, std::vector<double>& ns) {
+  for (std::size_t i = modules.size(); i-- > 1;) {
+    if (modules[i].parent != 0) ns[modules[i].parent] += ns[i];
+  }
+}
+
+}  // namespace
+
+RankModules::RankModules(const std::vector<JobRank>& ranks, const RankWaits& waits)
+    : ranks_(ranks), waits_(waits) {
+  for (std::vector<RankModule>* const modules : {&all_, &folded_}) {
+    modules->emplace_back();
+    modules->front().paths.resize(ranks.size());
+  }
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) add(rank);
+}
+
+std::size_t RankModules::Tree::place(const std::string& path, const std::string& name, std::size_t parent) {
+  const auto [at, is_new] = places.try_emplace(path, modules.size());
+  if (is_new) {
+    RankModule module;
+    module.path = path;
+    module.name = name;
+    module.parent = parent;
+    module.depth = parent == 0 ? 1 : modules[parent].depth + 1;
+    module.paths.resize(modules.front().paths.size());
+    modules.push_back(std::move(module));
+  }
+  return at->second;
+}
+
+void RankModules::add(std::size_t rank) {
+  const TraceNames& names = *ranks_[rank].trace;
+  std::unordered_map<std::uint32_t, std::size_t> places{{0, 0}};
+  const auto place_of = [&](const auto& self, std::uint32_t path) -> std::size_t {
+    if (const auto known = places.find(path); known != places.end()) return known->second;
+    const std::size_t parent = self(self, names.parent_of(path));
+    const std::string& name = names.own_name(path);
+    const std::string above = parent == 0 ? "" : all_[parent].path + "/";
+    const std::size_t place = tree_.place(above + name, name, parent);
+    const std::size_t folded_parent = parent == 0 ? 0 : all_[parent].folded;
+    const std::string folded = folded_name(name);
+    const std::string folded_above = folded_parent == 0 ? "" : folded_[folded_parent].path + "/";
+    all_[place].folded = folded_tree_.place(folded_above + folded, folded, folded_parent);
+    return places[path] = place;
+  };
+  ranks_[rank].work->each_path([&](std::uint32_t path) {
+    const std::size_t place = place_of(place_of, path);
+    all_[place].paths[rank].push_back(path);
+    folded_[all_[place].folded].paths[rank].push_back(path);
+  });
+}
+
+std::vector<std::size_t> RankModules::in_tree_order(const std::vector<RankModule>& modules) {
+  std::vector<std::vector<std::size_t>> below(modules.size());
+  for (std::size_t i = 1; i < modules.size(); ++i) below[modules[i].parent].push_back(i);
+  std::vector<std::size_t> out, next(below[0].rbegin(), below[0].rend());
+  while (!next.empty()) {
+    const std::size_t place = next.back();
+    next.pop_back();
+    out.push_back(place);
+    next.insert(next.end(), below[place].rbegin(), below[place].rend());
+  }
+  out.push_back(0);
+  return out;
+}
+
+std::vector<double> RankModules::ns(const std::vector<RankModule>& modules, RankCost cost, std::size_t rank,
+                                    const JobIterations& iterations) const {
+  std::vector<double> out(modules.size());
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    for (const std::uint32_t path : modules[i].paths[rank]) {
+      for (const std::size_t iteration : iterations)
+        out[i] += ranks_[rank].work->ns(cost, path, iteration + waits_.first[rank]);
+    }
+    out[i] /= static_cast<double>(std::max<std::size_t>(1, iterations.size()));
+  }
+  add_to_parents(modules, out);
+  return out;
+}
+
+std::vector<bool> RankModules::present(const std::vector<RankModule>& modules, std::size_t rank) const {
+  std::vector<bool> out(modules.size());
+  for (std::size_t i = modules.size(); i-- > 0;) {
+    if (!modules[i].paths[rank].empty()) out[i] = true;
+    if (out[i] && i != 0 && modules[i].parent != 0) out[modules[i].parent] = true;
+  }
+  return out;
+}
+
+RankModules::Waits RankModules::waits(const std::vector<RankModule>& modules, std::size_t rank,
+                                      const JobIterations& iterations) const {
+  std::unordered_map<std::uint32_t, std::size_t> places;
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    for (const std::uint32_t path : modules[i].paths[rank]) places[path] = i;
+  }
+  Waits out{std::vector<double>(modules.size()), std::vector<double>(modules.size())};
+  for (const auto& [at, wait] : waits_.modules[rank]) {
+    const auto number = static_cast<std::size_t>(static_cast<std::int64_t>(at.second) - waits_.first[rank]);
+    const auto place = places.find(ranks_[rank].work->module_of(at.first));
+    if (place == places.end() || !std::binary_search(iterations.begin(), iterations.end(), number)) continue;
+    const auto share = static_cast<double>(iterations.size());
+    out.waited_ns[place->second] += static_cast<double>(wait.waited_ns) / share;
+    out.transfer_ns[place->second] += static_cast<double>(wait.transfer_ns) / share;
+  }
+  add_to_parents(modules, out.waited_ns);
+  add_to_parents(modules, out.transfer_ns);
+  return out;
+}
+
+}  // namespace rangefinder

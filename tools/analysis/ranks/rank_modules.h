@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The modules of all ranks of a job in one tree, matched by the text of their paths: ids differ between
+// processes.
+//
+//   RankWork of each rank ─▶ RankModules ─▶ ns(cost, module, rank, iterations)
+//
+//   layers/0/attention   ┐
+//   layers/1/attention   ┴▶ folded: layers/*/attention, their sum
+//
+// A level that is a number, or ends in one, is a layer: the folded tree has `*` in its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/analysis/ranks/rank_waits.h"
+#include "tools/analysis/ranks/rank_work.h"
+
+namespace rangefinder {
+
+/// One rank of a job; all must outlive the comparison.
+struct JobRank {
+  std::string name;
+  const TraceTotals* trace = nullptr;
+  const RankWork* work = nullptr;
+};
+
+/// Numbers of iterations of the job; those of a rank are RankWaits::first more.
+using JobIterations = std::vector<std::size_t>;
+
+struct RankModule {
+  std::string path, name;  ///< empty: outside of any range
+  std::size_t parent = 0;  ///< 0: none
+  std::uint32_t depth = 0;
+  std::vector<std::vector<std::uint32_t>> paths;  ///< of each rank; a folded module has several
+  std::size_t folded = 0;                         ///< of a module that is none itself: its place there
+};
+
+class RankModules {
+ public:
+  RankModules(const std::vector<JobRank>& ranks, const RankWaits& waits);
+
+  /// Parents come first; the first one is outside of any range.
+  [[nodiscard]] const std::vector<RankModule>& all() const noexcept { return all_; }
+  [[nodiscard]] const std::vector<RankModule>& folded() const noexcept { return folded_; }
+  /// Places in the order of a tree: each module below its own parent.
+  [[nodiscard]] static std::vector<std::size_t> in_tree_order(const std::vector<RankModule>& modules);
+
+  /// Mean over the iterations of what each module took on one rank, with all modules below it, in ns.
+  [[nodiscard]] std::vector<double> ns(const std::vector<RankModule>& modules, RankCost cost, std::size_t rank,
+                                       const JobIterations& iterations) const;
+  /// Whether the rank has the module, or one below it.
+  [[nodiscard]] std::vector<bool> present(const std::vector<RankModule>& modules, std::size_t rank) const;
+  /// The same of communication.
+  struct Waits {
+    std::vector<double> waited_ns, transfer_ns;
+  };
+  [[nodiscard]] Waits waits(const std::vector<RankModule>& modules, std::size_t rank,
+                            const JobIterations& iterations) const;
+
+ private:
+  struct Tree {
+    std::vector<RankModule>& modules;
+    std::unordered_map<std::string, std::size_t> places = {};
+    std::size_t place(const std::string& path, const std::string& name, std::size_t parent);
+  };
+  void add(std::size_t rank);
+
+  const std::vector<JobRank>& ranks_;
+  const RankWaits& waits_;
+  std::vector<RankModule> all_, folded_;
+  Tree tree_{all_}, folded_tree_{folded_};
+};
+
+}  // namespace rangefinder

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/ranks/job.h"
+
+namespace rangefinder {
+namespace {
+
+/// Stragglers in sentences; more are in the table.
+constexpr std::size_t kMostNamed = 3;
+/// Ranks with a line of blocks.
+constexpr std::size_t kMostLines = 10;
+constexpr std::size_t kLeastIterations = 4;
+/// Of the iterations: late in fewer of them is said.
+constexpr double kOften = 0.5;
+/// A wait that is longer than its cause by this is explained.
+constexpr double kMuchMore = 1.3;
+
+std::string ns_text(double ns) {
+  return duration_text(static_cast<std::uint64_t>(std::llround(std::max(0.0, ns))));
+}
+
+std::string share_text(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), share < 0.0995 ? "%.1f %%" : "%.0f %%", 100 * share);
+  return text.data();
+}
+
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] == 'r') text[0] = 'R';  // "rank 3"; folders keep their names
+  return text;
+}
+
+/// "in `step/data`"
+std::string in_module(const Job& job, const Straggler& one) {
+  if (!one.module.empty()) return "in `" + one.module + "`";
+  const Iterations& iterations = job.ranks[one.rank].work->iterations().iterations();
+  return iterations.by_range() && !iterations.path.empty() ? "outside of `" + iterations.path + "`"
+                                                           : "outside of any range";
+}
+
+std::string cause_text(const Job& job, const Straggler& one) {
+  const std::string more = ns_text(one.excess_ns), where = in_module(job, one);
+  switch (one.cause) {
+    case LateCause::unknown:
+      return "cause unknown: no module of it takes as much longer, on its host or its GPU";
+    case LateCause::host:
+      return "its host spends " + more + " more " + where;
+    case LateCause::loading:
+      return "its host spends " + more + " more " + where + ", loading data";
+    case LateCause::launching:
+      return "its host spends " + more + " more " + where + ", most of it launching work";
+    case LateCause::memory:
+      return "its host spends " + more + " more " + where + ", most of it allocating and freeing memory";
+    case LateCause::waiting:
+      return "its host waits " + more + " more for its own GPU " + where;
+    case LateCause::copies:
+      return "its copies take " + more + " more " + where;
+    case LateCause::gpu:
+      return "its GPU works " + more + " more " + where;
+    case LateCause::clocks:
+      return "its GPU runs at " + std::to_string(std::lround(one.mhz.value_or(0))) + " MHz, the others at " +
+             std::to_string(std::lround(one.others_mhz.value_or(0))) + ", and works " + more + " more";
+  }
+  return {};
+}
+
+/// Where the rank ran, and the numbers behind the cause.
+std::string details_text(const Job& job, const Straggler& one) {
+  const TraceTotals& trace = *job.ranks[one.rank].trace;
+  std::string out = "  It is process " + std::to_string(trace.header.pid) + " on " + trace.header.host;
+  const auto& overlaps = job.ranks[one.rank].work->communication().overlaps();
+  if (!overlaps.empty()) {
+    out += ", GPU " + std::to_string(overlaps.begin()->first);
+    if (const GpuRecord* const gpu = trace.gpu(overlaps.begin()->first)) out += " (" + gpu->name + ")";
+  }
+  out += ".";
+  if (one.cause != LateCause::unknown) {
+    out += " There it takes " + ns_text(one.own_ns) + " an iteration, " + ns_text(one.others_ns) +
+           (job.ranks.size() == 2 ? " on the other rank." : " in the median of the other ranks.");
+  }
+  if (one.waited_for_ns > kMuchMore * one.made_wait_ns)
+    out += " The others wait " + ns_text(one.waited_for_ns) + ", but the rest is a lead that costs nothing.";
+  const std::size_t all = job.compared.iterations.size();
+  if (static_cast<double>(one.late) < kOften * static_cast<double>(all))
+    out += " It was late in " + std::to_string(one.late) + " of " + std::to_string(all) + " iterations.";
+  return out + "\n";
+}
+
+std::string none_late_text(const Job& job) {
+  const JobComparison& compared = job.compared;
+  const auto part = [&compared](double ns) {
+    return compared.iteration_ns <= 0 ? 0 : ns / compared.iteration_ns;
+  };
+  std::string out = "No rank is late: communication itself takes " + ns_text(compared.transfer_ns) + " (" +
+                    share_text(part(compared.transfer_ns)) + ") of an iteration of " +
+                    ns_text(compared.iteration_ns) + ".\n";
+  const auto most = std::max_element(
+      compared.behind.begin(), compared.behind.end(),
+      [](const Straggler& a, const Straggler& b) { return a.waited_for_ns < b.waited_for_ns; });
+  if (most == compared.behind.end()) {
+    return out + "  The ranks wait " + ns_text(compared.waited_ns) + " for each other in an iteration (" +
+           share_text(part(compared.waited_ns)) + "), by turns.\n";
+  }
+  return out + "  " + capital(job.ranks[most->rank].name) + " is " + ns_text(most->waited_for_ns) +
+         " behind in each iteration, but does hardly more than the others. Where hosts run ahead of their GPUs\n"
+         "  such a lead stays once there is one, and costs nothing.\n";
+}
+
+}  // namespace
+
+std::string straggler_lines(const Job& job) {
+  const JobComparison& compared = job.compared;
+  if (compared.iterations.empty() || job.waits.collectives == 0) return {};
+  if (compared.stragglers.empty()) return none_late_text(job);
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kMostNamed, compared.stragglers.size()); ++i) {
+    const Straggler& one = compared.stragglers[i];
+    out += capital(job.ranks[one.rank].name) +
+           (job.ranks.size() == 2 ? " makes the other wait " : " makes the others wait ") +
+           ns_text(one.made_wait_ns) + " an iteration (" + share_text(one.share) + "): " + cause_text(job, one) +
+           ".\n" + details_text(job, one);
+  }
+  if (compared.stragglers.size() > kMostNamed)
+    out += counted_text(compared.stragglers.size() - kMostNamed, "more rank is", "more ranks are") + " late.\n";
+  return out;
+}
+
+Table straggler_table(const Job& job) {
+  Table table;
+  table.name = "stragglers";
+  table.columns = {{"rank", "rank"},
+                   {"host", "host"},
+                   {"made_wait_ns", "made others wait", Unit::ns},
+                   {"waited_for_ns", "others waited", Unit::ns},
+                   {"share", "of the iteration", Unit::share},
+                   {"late_iterations", "late", Unit::count},
+                   {"iterations", "of", Unit::count},
+                   {"cause", "cause"},
+                   {"module", "module"},
+                   {"excess_ns", "more than the others", Unit::ns},
+                   {"own_ns", "takes", Unit::ns},
+                   {"others_ns", "median of the others", Unit::ns},
+                   {"sm_mhz", "SM MHz", Unit::number},
+                   {"others_sm_mhz", "SM MHz of the others", Unit::number}};
+  const auto ns_cell = [](double ns) {
+    return number_cell(static_cast<std::uint64_t>(std::llround(std::max(0.0, ns))));
+  };
+  for (const Straggler& one : job.compared.stragglers) {
+    const bool known = one.cause != LateCause::unknown;
+    table.add({text_cell(job.ranks[one.rank].name), text_cell(job.ranks[one.rank].trace->header.host),
+               ns_cell(one.made_wait_ns), ns_cell(one.waited_for_ns), number_cell(one.share), number_cell(std::uint64_t{one.late}),
+               number_cell(std::uint64_t{job.compared.iterations.size()}),
+               text_cell(std::string(key_of(one.cause))), known ? text_cell(one.module) : Cell(),
+               known ? ns_cell(one.excess_ns) : Cell(), known ? ns_cell(one.own_ns) : Cell(),
+               known ? ns_cell(one.others_ns) : Cell(), optional_cell(one.mhz),
+               optional_cell(one.others_mhz)});
+  }
+  return table;
+}
+
+std::string lateness_lines(const Job& job, std::size_t width) {
+  static constexpr std::array<const char*, 9> kBlocks{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const JobIterations& iterations = job.compared.iterations;
+  if (job.compared.stragglers.empty() || iterations.size() < kLeastIterations) return {};
+  std::size_t name_width = 0;
+  std::vector<std::size_t> shown;
+  std::vector<double> made(job.ranks.size());
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    for (const std::size_t i : iterations) {
+      if (i < job.waits.iterations.size())
+        made[r] += static_cast<double>(job.waits.iterations[i][r].made_wait_ns);
+    }
+    shown.push_back(r);
+  }
+  std::stable_sort(shown.begin(), shown.end(), [&made](std::size_t a, std::size_t b) { return made[b] < made[a]; });
+  shown.resize(std::min(shown.size(), kMostLines));
+  for (const std::size_t r : shown) name_width = std::max(name_width, job.ranks[r].name.size());
+  const std::size_t room = width == 0 ? 100 : std::max<std::size_t>(20, width - std::min(width, name_width + 12));
+  const std::size_t in_block = 1 + (iterations.size() - 1) / room;
+  const std::size_t blocks = 1 + (iterations.size() - 1) / in_block;
+  std::vector<std::vector<double>> late(shown.size(), std::vector<double>(blocks));
+  double most = 0;
+  for (std::size_t s = 0; s < shown.size(); ++s) {
+    const auto others = static_cast<double>(std::max<std::size_t>(1, job.waits.others[shown[s]]));
+    for (std::size_t i = 0; i < iterations.size(); ++i) {
+      if (iterations[i] >= job.waits.iterations.size()) continue;
+      const std::size_t in_this = std::min(in_block, iterations.size() - i / in_block * in_block);
+      late[s][i / in_block] += static_cast<double>(job.waits.iterations[iterations[i]][shown[s]].made_wait_ns) /
+                               others / static_cast<double>(in_this);
+    }
+    most = std::max(most, *std::max_element(late[s].begin(), late[s].end()));
+  }
+  std::string out = "Lateness, iterations " + std::to_string(iterations.front()) + " to " +
+                    std::to_string(iterations.back()) + " (a full block: the others wait " + ns_text(most) + ")\n";
+  for (std::size_t s = 0; s < shown.size(); ++s) {
+    const std::string& name = job.ranks[shown[s]].name;
+    out += name + std::string(name_width - name.size() + 2, ' ');
+    for (const double ns : late[s]) {
+      const double level = most <= 0 ? 0 : std::ceil(8 * ns / most - 0.25);
+      out += kBlocks[static_cast<std::size_t>(std::clamp(level, 0.0, 8.0))];
+    }
+    while (out.ends_with(' ')) out.pop_back();
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace rangefinder
