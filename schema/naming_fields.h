@@ -29,6 +29,7 @@ void fields(Archive& a, Ref<Archive, Header> r) {
   a.required("counters"_key, r.counters);
   a.optional("counters_reason"_key, r.counters_reason);
   a.optional("rank"_key, r.rank);
+  a.optional("ranks"_key, r.ranks);
   a.optional("monitor_window"_key, r.monitor_window_ns);
   a.optional("monitor_period"_key, r.monitor_period_ns);
 }

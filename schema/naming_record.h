@@ -37,6 +37,7 @@ struct Header {
   std::string counters;              ///< "off", "sampled", "exact", "refused"
   std::string counters_reason;       ///< why refused; empty otherwise
   std::string rank;                  ///< of a distributed run, if a rank variable is set
+  std::uint32_t ranks = 0;           ///< of that run; 0: unknown
   /// Monitor mode: GPU work is recorded for `window` in each `period` (monitor_record.h); 0: not monitor
   /// mode.
   std::uint64_t monitor_window_ns = 0, monitor_period_ns = 0;

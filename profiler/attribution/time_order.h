@@ -41,9 +41,11 @@ class TimeOrder {
     items_.erase(items_.begin(), end);
     sorted_ = items_.size();
   }
+  /// Emits all, and frees the memory.
   template <typename Emit>
   void finish(Emit&& emit) {
     release(items_.size(), emit);
+    *this = TimeOrder();
   }
   /// Emits what is held, sorted, and keeps it.
   template <typename Emit>

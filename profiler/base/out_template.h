@@ -14,9 +14,12 @@
 #pragma once
 
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace rangefinder {
 
@@ -44,6 +47,30 @@ template <typename Lookup>
     if (const char* const value = lookup(name); value != nullptr && *value != '\0') return value;
   }
   return {};
+}
+
+/// Number of ranks of a distributed run, from the same launcher as the rank; 0: it does not say.
+template <typename Lookup>
+[[nodiscard]] std::uint32_t ranks_from(Lookup&& lookup) {
+  constexpr std::array<std::array<const char*, 2>, 5> kSizes{
+      {{"RANK", "WORLD_SIZE"},
+       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+       {"PMI_RANK", "PMI_SIZE"},
+       {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+       {"SLURM_PROCID", "SLURM_NTASKS"}}};
+  for (const char* const name : kRankVariables) {
+    if (const char* const rank = lookup(name); rank == nullptr || *rank == '\0') continue;
+    for (const auto& [of_rank, of_size] : kSizes) {
+      if (std::string_view(of_rank) != name) continue;
+      const char* const value = lookup(of_size);
+      const std::string_view text = value == nullptr ? std::string_view() : std::string_view(value);
+      std::uint32_t out = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+      return error == std::errc() && end == text.data() + text.size() ? out : 0;
+    }
+    return 0;
+  }
+  return 0;
 }
 
 namespace out_template {

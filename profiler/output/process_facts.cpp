@@ -90,7 +90,9 @@ Header read_process_facts(bool redact) {
   header.executable = read_executable();
   if (!redact) header.command = read_command();
   header.driver_release = read_driver_release();
-  header.rank = rank_from([](const char* name) { return std::getenv(name); });
+  const auto lookup = [](const char* name) { return std::getenv(name); };
+  header.rank = rank_from(lookup);
+  header.ranks = ranks_from(lookup);
   return header;
 }
 

@@ -58,13 +58,14 @@ ALLOWED = {
                               "tools/analysis/model tools/analysis/sampling",
     "tools/analysis/findings": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
                                "tools/analysis/model tools/analysis/queries",
-    "tools/analysis/report": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
-                             "tools/analysis/sampling tools/analysis/queries tools/analysis/findings",
     "tools/analysis/ranks": "profiler/base schema tools/analysis/table tools/analysis/model tools/analysis/queries "
                             "tools/analysis/findings",
+    "tools/analysis/report": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
+                             "tools/analysis/sampling tools/analysis/queries tools/analysis/findings "
+                             "tools/analysis/ranks",
     "tools/analysis/diff": "profiler/base profiler/metrics schema profiler/attribution tools/analysis/table "
                          "tools/analysis/model "
-                           "tools/analysis/queries tools/analysis/findings",
+                           "tools/analysis/queries tools/analysis/findings tools/analysis/ranks",
     "tools/analysis/validate": "schema profiler/attribution tools/analysis/table tools/analysis/model "
                                "tools/analysis/queries tools/analysis/findings tools/analysis/report",
     "tools/attach": "profiler/guest tools/analysis/model",

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pathlib
+import shutil
 import socket
 import struct
 import subprocess
@@ -55,8 +56,11 @@ REPORTS = (
     ("kept_end", "--section", "loss"),
     ("rank0", "--section", "communication"),
     ("rank0", "rank1", "--as-ranks"),
+    ("job_gpu",),
+    ("job_cut",),
 )
 DIFFS = (
+    ("job_gpu", "job_cut", "--all"),
     ("case_attention", "case_attention", "--all"),
     ("case_transpose_metrics", "case_transpose_metrics", "--all"),
     ("case_gemm_small", "case_attention", "--all", "--fail-over", "5%", "--allow-unchecked"),
@@ -78,7 +82,7 @@ def rank_lines(rank, late_ns):
     kernel_name = {"t": "kernel_name", "mangled": "k", "demangled": "k()", "library": "own", "evidence": "none"}
     all_reduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)"
     out = [
-        {**HEADER, "rank": str(rank), "pid": HEADER["pid"] + rank}, TRACE[1], {"t": "domain", "id": 3, "name": "NCCL"},
+        {**HEADER, "rank": str(rank), "ranks": 2, "pid": HEADER["pid"] + rank}, TRACE[1], {"t": "domain", "id": 3, "name": "NCCL"},
         {"t": "path", "id": 1, "parent": 0, "name": "model"},
         {"t": "path", "id": 2, "parent": 1, "name": "ncclAllReduce", "domain": 3},
         {**kernel_name, "id": 1}, {**kernel_name, "id": 2, "demangled": all_reduce, "library": "NCCL"}, TRACE[4],
@@ -102,6 +106,8 @@ class Outputs:
     def __init__(self, folder):
         self.folder = folder
         self._made = {
+            "job_cut": lambda: self._job("job_cut", "host", (1,)),
+            "job_gpu": lambda: self._job("job_gpu", "gpu", (0, 1)),
             "examples": lambda: cli_case.REPOSITORY / "schema/examples",
             "kept_end": self._kept_end,
             "layered": self._layered,
@@ -158,6 +164,13 @@ class Outputs:
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
         (out / f"trace-{segment:05}.ndjson").write_text(text)
         return out
+
+    def _job(self, name, recorded, ranks):
+        """A recorded job; with two processes for a rank if it has only one."""
+        jobs = cli_case.REPOSITORY / "tests/unit/analysis/ranks/recorded_jobs"
+        for number, rank in enumerate(ranks * (2 // len(ranks))):
+            shutil.copytree(jobs / recorded / f"rank={rank}", self.folder / name / f"host=a/rank={rank}/pid={number}")
+        return self.folder / name
 
     def _lines(self, name):
         return [json.loads(line) for line in (self._unpacked(name) / "trace-00000.ndjson").read_text().splitlines()]

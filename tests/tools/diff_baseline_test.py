@@ -70,7 +70,7 @@ class Baseline(CommandLine):
         self.refused("", "is no baseline: the JSON is damaged or incomplete")
         self.refused("[]", 'its "schema" is not rangefinder.baseline')
         self.refused((recorded("case_starved_one") / "summary.json").read_text(), 'its "schema" is not rangefinder.baseline')
-        self.refused(text.replace('"1.2"', '"2.0"'), r'this program reads version 1\.2, the file has "2\.0"')
+        self.refused(text.replace('"1.3"', '"2.0"'), r'this program reads version 1\.3, the file has "2\.0"')
         for at in range(1, len(text) - 2, 37):
             self.refused(text[:at], "is no baseline: the JSON is damaged or incomplete")
 

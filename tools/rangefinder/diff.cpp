@@ -18,9 +18,11 @@
 #include "profiler/base/number_text.h"
 #include "tools/analysis/diff/baseline.h"
 #include "tools/analysis/diff/diff_answer.h"
+#include "tools/analysis/diff/job_series.h"
 #include "tools/analysis/diff/kernel_comparison.h"
 #include "tools/analysis/model/missing.h"
 #include "tools/analysis/queries/rows_json.h"
+#include "tools/analysis/report/read_job.h"
 #include "tools/analysis/table/table_render.h"
 #include "tools/command_line/command_line.h"
 #include "tools/export/output_file.h"
@@ -44,6 +46,13 @@ struct DiffVerb {
   ReadOptions reading;
 };
 
+/// Folders of ranks, as one job; empty: `place` holds one trace.
+std::vector<TraceFolder> ranks_in(const std::string& place) {
+  std::vector<TraceFolder> traces = named_traces({place});
+  if (traces.size() < 2 || !ranks_of_one_job(traces)) traces.clear();
+  return traces;
+}
+
 TraceFolder one_trace(const std::string& place) {
   std::vector<TraceFolder> traces = named_traces({place});
   if (traces.size() == 1) return std::move(traces.front());
@@ -65,6 +74,13 @@ HalfOpen<std::uint64_t> selected(const DiffVerb& verb) {
 /// A side of the comparison: a trace, or a file of --save, which has its iterations chosen.
 IterationSeries side(const std::string& place, const DiffVerb& verb) {
   if (is_baseline(place)) return read_baseline(place);
+  std::vector<TraceFolder> ranks = ranks_in(place);
+  if (!ranks.empty()) {
+    for (TraceFolder& rank : ranks) rank.iteration_range = verb.iteration_range;
+    const ReadJob job(ranks, verb.reading.limits());
+    std::cerr << missing_text(missing_ranks(*job));
+    return series_of_job(*job, selected(verb));
+  }
   TraceFolder trace = one_trace(place);
   trace.iteration_range = verb.iteration_range;
   return IterationSeries::load(trace, verb.iteration_range, selected(verb), verb.reading.limits());
@@ -91,7 +107,8 @@ std::string side_text(const char* name, const IterationSeries& series) {
     return out + "   no iterations found: totals are compared, without a significance test\n";
   }
   return out + "   " + counted_text(series.iterations, "iteration", "iterations") + " of " +
-         printable(series.iteration_path) + ", in " + counted_text(series.batches, "batch", "batches") + "\n";
+         printable(series.iteration_path) + ", in " + counted_text(series.batches, "batch", "batches") +
+         "\n" + (series.late.empty() ? "" : "   " + series.late + "\n");
 }
 
 std::string explanation(const DiffOptions& options) {
@@ -177,7 +194,13 @@ int diff_traces(const DiffVerb& verb) {
   DiffOptions options;
   options.least = parse_share("--least", verb.least);
   set_min_change(options, verb.min_change);
-  const DiffAnswer answer(side(verb.places[0], verb), side(verb.places[1], verb), options);
+  IterationSeries a = side(verb.places[0], verb), b = side(verb.places[1], verb);
+  if ((a.ranks == 0) != (b.ranks == 0)) {
+    throw WrongUse(verb.places[a.ranks == 0 ? 1 : 0] + " holds the ranks of a job, " +
+                   verb.places[a.ranks == 0 ? 0 : 1] +
+                   " one trace\n  Compare two jobs, or name one rank of it.");
+  }
+  const DiffAnswer answer(std::move(a), std::move(b), options);
   std::vector<Table> tables = diff_tables(answer.diff, verb.all);
   for (std::size_t i = 1; i < tables.size(); ++i) keep_first(tables[i], verb.top);
   // Every row is new or gone.

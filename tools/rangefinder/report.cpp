@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@
 #include "tools/analysis/queries/iteration_log.h"
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/queries/section.h"
-#include "tools/analysis/report/kept_end.h"
 #include "tools/analysis/ranks/rank_lines.h"
+#include "tools/analysis/report/kept_end.h"
 #include "tools/analysis/report/section_reading.h"
 #include "tools/analysis/table/table_render.h"
 #include "tools/command_line/command_line.h"
@@ -50,7 +51,7 @@ struct ReportOptions {
   SelectionOptions selection;
   SectionView view;
   std::string example;  ///< read this trace that comes with Rangefinder
-  bool wide = false, raw = false, json = false, csv = false, markdown = false, each = false;
+  bool wide = false, raw = false, json = false, csv = false, markdown = false, each = false, strict = false;
   ReadOptions reading;
   ReadLimits limits;      ///< of `reading`
   bool as_ranks = false;  ///< compare the traces as the ranks of a job; by default, if their folders are
@@ -74,12 +75,9 @@ struct Loaded {
 
   static SectionReadOptions read_options(const ReportOptions& options, bool of_several) {
     const bool whole = options.selection.everything() && options.split_by.empty();
-    return {options.selection,
-            options.json,
-            options.view.total,
-            whole && !options.csv && !of_several,
-            of_several,
-            of_several ? RankWork::kColumns : Columns(),
+    return {options.selection,  options.json,
+            options.view.total, whole && !options.csv && !of_several,
+            of_several,         of_several ? RankWork::kColumns : Columns(),
             options.limits};
   }
 
@@ -169,28 +167,6 @@ std::string trace_csv(const Loaded& loaded, const ReportOptions& options) {
   throw WrongUse("--table " + options.table + ": the section " + options.section + " has" + known);
 }
 
-void check_sort(const ReportOptions& options, const std::string& called, const Section& section) {
-  if (options.view.sort.empty()) return;
-  const std::vector<std::string> known = section.sort_keys();
-  if (known.empty() || std::find(known.begin(), known.end(), sort_key(options.view.sort)) != known.end())
-    return;
-  std::string text = "--sort " + options.view.sort + ": the section " + called + " can be sorted by";
-  for (const std::string& name : known) text += " " + name;
-  throw WrongUse(text);
-}
-
-/// For sections without sort_keys(): the keys of their tables, which exist only after reading.
-void check_sort(const ReportOptions& options, const std::vector<Table>& tables) {
-  std::string known;
-  for (const Table& table : tables) {
-    if (table.name.empty()) continue;
-    if (sort_column(table, options.view.sort) != nullptr) return;
-    for (const TableColumn& column : table.columns) known += " " + column.key;
-  }
-  throw WrongUse("--sort " + options.view.sort + ": the section " + options.section + " can be sorted by" +
-                 known);
-}
-
 using AllLoaded = std::vector<std::unique_ptr<Loaded>>;
 
 std::vector<JobRank> ranks_of(const AllLoaded& all) {
@@ -207,8 +183,9 @@ std::string one_report(const Loaded& loaded, const ReportOptions& options) {
   return trace_text(loaded, options);
 }
 
-/// A check of any trace fails.
-int exit_code(const AllLoaded& all) {
+/// A check of any trace fails, or with --strict a rank is missing.
+int exit_code(const AllLoaded& all, const std::optional<Job>& job, bool strict) {
+  if (strict && job && !missing_ranks(*job).empty()) return kExitCheckFailed;
   for (const auto& one : all) {
     if (one->section != nullptr && one->section->fails()) return kExitCheckFailed;
   }
@@ -221,9 +198,10 @@ int print_json(const AllLoaded& all, const ReportOptions& options) {
                   {"section", options.section},
                   {"traces", OrderedJson::array()}};
   for (const auto& loaded : all) out["traces"].push_back(trace_json(*loaded, options));
-  if (options.as_ranks) put_ranks(Job(ranks_of(all)), out, options.view.depth);
+  std::optional<Job> job;
+  if (options.as_ranks) put_ranks(job.emplace(ranks_of(all)), out, options.view.depth);
   std::cout << dump_json(out) << "\n";
-  return exit_code(all);
+  return exit_code(all, job, options.strict);
 }
 
 /// The traces in which the selection matches something. Throws WrongUse if there are none.
@@ -260,7 +238,7 @@ const char* default_section(const ReportOptions& options) {
 int report(ReportOptions& options) {
   // Before the files are read. The overview has the keys of its modules.
   const std::string known = options.section.empty() ? "modules" : options.section;
-  check_sort(options, known, *find_section(known, options.view.check)->make(options.view));
+  check_sort(options.view.sort, known, *find_section(known, options.view.check)->make(options.view));
   std::vector<TraceFolder> traces = named_traces(options.places);
   options.as_ranks = traces.size() > 1 && !options.view.total && !options.view.check &&
                      (options.as_ranks || ranks_of_one_job(traces));
@@ -291,7 +269,8 @@ int report(ReportOptions& options) {
   options.as_ranks = options.as_ranks && all.size() > 1;
   for (const auto& one : all) {
     if (one->section != nullptr && !options.view.sort.empty() && one->section->sort_keys().empty())
-      check_sort(options, shown_tables(one->section->tables(one->input(options)), &Outputs::json, {}));
+      check_sort(options.view.sort, options.section,
+                 shown_tables(one->section->tables(one->input(options)), &Outputs::json, {}));
   }
   if (options.json) return print_json(all, options);
   const bool merged = merges();
@@ -301,15 +280,15 @@ int report(ReportOptions& options) {
     std::cout << separator << one_report(*loaded, options);
     separator = "\n";
   }
+  std::optional<Job> job;
   if (options.as_ranks && !options.markdown) {
-    std::cout << separator << ranks_text(Job(ranks_of(all)), options.style(), options.view.depth);
+    std::cout << separator << ranks_text(job.emplace(ranks_of(all)), options.style(), options.view.depth);
   } else if (all.size() > 1 && one_by_one) {
     std::cout << "\nEach trace by itself: these are not the ranks of one job. To compare them as ranks:\n"
               << report_command(options.places, "--as-ranks");
   }
-  if (merged)
-    std::cout << "\nAlso each trace by itself:\n" << report_command(options.places, "--each");
-  return exit_code(all);
+  if (merged) std::cout << "\nAlso each trace by itself:\n" << report_command(options.places, "--each");
+  return exit_code(all, job, options.strict);
 }
 
 /// `x/**` with --total is `x` and all below it: the row must have the module's own kernels too.
@@ -436,6 +415,9 @@ void add_report(CommandLine& line, Action& action) {
             "modules: the paths of --range as one row, each kernel once, with its share of an iteration");
   verb.flag("--check", options->view.check,
             "graphs: calls that prevent the capture of CUDA graphs, by module; exit code 1 if there are any");
+  verb.flag(
+      "--strict", options->strict,
+      "Of several ranks: exit with code 1 if one is absent, has no end, is damaged or lacks iterations");
   verb.flag("--each", options->each, "Show each of many traces; of ranks, before the merged report");
   verb.group("Output");
   add_color_option(verb);

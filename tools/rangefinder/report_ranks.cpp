@@ -10,9 +10,16 @@ namespace {
 
 constexpr std::size_t kRanksShown = 10;
 
+/// As people see it.
+std::string shown(Table table, const TextStyle& style) {
+  keep_columns(table, &Outputs::text);
+  return render_text(without_empty_columns(std::move(table)), style);
+}
+
 }  // namespace
 
 void put_ranks(const Job& job, nlohmann::ordered_json& out, std::uint32_t depth) {
+  out["missing_ranks"] = render_rows(missing_table(missing_ranks(job)));
   out["stragglers"] = render_rows(straggler_table(job));
   out["ranks"] = render_rows(rank_table(job));
   out["clocks"] = render_rows(clock_table(job));
@@ -22,11 +29,11 @@ void put_ranks(const Job& job, nlohmann::ordered_json& out, std::uint32_t depth)
 }
 
 std::string ranks_text(const Job& job, const TextStyle& style, std::uint32_t depth) {
-  std::string out = straggler_lines(job);
+  std::string out = missing_text(missing_ranks(job)) + straggler_lines(job);
   if (!out.empty()) out = wrapped_lines(out, style.width) + "\n";
   if (const std::string lines = lateness_lines(job, style.width); !lines.empty()) out += lines + "\n";
-  out += render_text(without_empty_columns(rank_table(job, kRanksShown)), style) + "\n";
-  out += render_text(without_empty_columns(job_module_table(job, depth, true)), style);
+  out += shown(rank_table(job, kRanksShown), style) + "\n";
+  if (!job.compared.iterations.empty()) out += shown(job_module_table(job, depth, true), style);
   const std::vector<Finding> found = find_rank_imbalance(job);
   if (!found.empty()) out += "\n" + findings_text(found, style);
   const Table clocks = clock_table(job);

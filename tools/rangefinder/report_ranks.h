@@ -15,8 +15,8 @@
 
 namespace rangefinder {
 
-/// "stragglers", "ranks", "clocks", "rank_waits", "merged", "rank_findings". `depth`: deepest level of modules,
-/// 0: all.
+/// "missing_ranks", "stragglers", "ranks", "clocks", "rank_waits", "merged", "rank_findings". `depth`:
+/// deepest level of modules, 0: all.
 void put_ranks(const Job& job, nlohmann::ordered_json& out, std::uint32_t depth);
 [[nodiscard]] std::string ranks_text(const Job& job, const TextStyle& style, std::uint32_t depth);
 

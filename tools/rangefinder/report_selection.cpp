@@ -119,4 +119,23 @@ std::string unmatched_text(const Selection& selection, const TraceTotals& trace)
   return outside.empty() ? not_together_text(wanted, trace) : outside;
 }
 
+void check_sort(const std::string& sort, const std::string& section, const Section& of) {
+  if (sort.empty()) return;
+  const std::vector<std::string> known = of.sort_keys();
+  if (known.empty() || std::find(known.begin(), known.end(), sort_key(sort)) != known.end()) return;
+  std::string text = "--sort " + sort + ": the section " + section + " can be sorted by";
+  for (const std::string& name : known) text += " " + name;
+  throw WrongUse(text);
+}
+
+void check_sort(const std::string& sort, const std::string& section, const std::vector<Table>& tables) {
+  std::string known;
+  for (const Table& table : tables) {
+    if (table.name.empty()) continue;
+    if (sort_column(table, sort) != nullptr) return;
+    for (const TableColumn& column : table.columns) known += " " + column.key;
+  }
+  throw WrongUse("--sort " + sort + ": the section " + section + " can be sorted by" + known);
+}
+
 }  // namespace rangefinder

@@ -138,6 +138,25 @@ def nccl(runner, table):
         check_communication(runner, table, rank, expected, folder)
 
 
+def slow_ranks(runner, table):
+    """The late rank of slow_rank.py, its cause, module and milliseconds, in the report; nothing where none is late."""
+    for cause in ("none", "host", "gpu", "layer", "backward_host", "backward_gpu", "loader", "copies", "launches"):
+        launcher = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "1", "--nproc-per-node", "2",
+                    "--master-addr", "127.0.0.1", "--master-port", str(free_port())]
+        name = f"slow_rank_{cause}"
+        lines, said, _ = run_ranks(runner, name, [*launcher, runner.program("slow_rank.py")[1], cause],
+                                   ["--counters", "off"], 90)
+        truth, found = lines[-1], runner.report(runner.trace_folder(name))["stragglers"]
+        print("  " + next((line for line in said.splitlines() if line.startswith(("Rank ", "No rank "))), ""), flush=True)
+        if cause == "none":
+            table.equal(f"{name}: late ranks", [], found)
+            continue
+        late = found[0] if found else {}
+        table.equal(f"{name}: late rank, cause, module", (f"rank {truth['rank']}", truth["kind"], truth["module"]),
+                    (late.get("rank"), late.get("cause"), late.get("module")))
+        table.near(f"{name}: ns more", truth["ms"] * 1e6, late.get("excess_ns", 0), 0.15)
+
+
 def check_together(runner, table, expected, out):
     """Both ranks on one time line, and which rank waited for which."""
     report = runner.report(out)

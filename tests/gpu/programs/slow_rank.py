@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torchrun … slow_rank.py CAUSE [--slow RANK] [--steps N]: DDP training in which one rank is late, for one reason.
+"""torchrun … slow_rank.py CAUSE [--slow RANK] [--steps N] [--no-ranges]: DDP training in which one rank is late, for one reason.
 
 Rank 0 prints what a profiler must find: the late rank, the module, the kind, and what the rank does more in an
 iteration, in ms as measured by the rank itself: on the host with its clock, on the GPU with events around the same work.
 """
 import argparse
+import contextlib
 import json
 import os
 import time
@@ -17,7 +18,11 @@ from torch.utils.data import DataLoader, Dataset
 
 SLEEP_S = 0.008
 WIDTH, TOKENS, LAYERS = 1024, 4096, 4
-range_of = torch.cuda.nvtx.range
+ranges = True
+
+
+def range_of(name):
+    return torch.cuda.nvtx.range(name) if ranges else contextlib.nullcontext()
 
 
 class Extra:
@@ -156,7 +161,10 @@ def main():
     parser.add_argument("cause", choices=Extra.CAUSES)
     parser.add_argument("--slow", type=int, default=1)
     parser.add_argument("--steps", type=int, default=25)
+    parser.add_argument("--no-ranges", action="store_true", help="NVTX ranges of NCCL only")
     arguments = parser.parse_args()
+    global ranges  # pylint: disable=global-statement
+    ranges = not arguments.no_ranges
     dist.init_process_group("nccl")
     rank, device = dist.get_rank(), torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     torch.cuda.set_device(device)

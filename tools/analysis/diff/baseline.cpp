@@ -20,7 +20,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "rangefinder.baseline";
-constexpr const char* kVersion = "1.2";
+constexpr const char* kVersion = "1.3";
 constexpr std::string_view kMajor = "1.";
 
 OrderedJson json_of(const Moments& moments) {
@@ -108,6 +108,7 @@ OrderedJson modules_json(const IterationSeries& series) {
     row = {{"path", path}, {"name", of.name}, {"depth", of.depth}};
     add_spreads(row, of.spreads);
     if (!of.metrics.empty()) row["metrics"] = of.metrics;
+    if (of.ranks) row["ranks"] = {of.ranks->least_ns, of.ranks->most_ns};
     const auto sampled = series.sampled.find(path);
     if (sampled == series.sampled.end()) continue;
     const SampledSeries& bytes = sampled->second;
@@ -133,6 +134,8 @@ void read_modules(IterationSeries& out, const OrderedJson& rows) {
     PathSeries& series = out.paths[path];
     series = {row.at("name").get<std::string>(), static_cast<std::uint32_t>(count(row.at("depth"))),
               out.paths.size(), spreads_of(row), metrics_of(row)};
+    if (const auto ranks = row.find("ranks"); ranks != row.end())
+      series.ranks = RankSpread{finite(ranks->at(0)), finite(ranks->at(1))};
     const auto sampled = row.find("sampled");
     if (sampled == row.end()) continue;
     out.sampled[path] = {finite(sampled->at(0)), finite(sampled->at(1)), finite(sampled->at(2)),
@@ -154,6 +157,8 @@ IterationSeries series_of(const OrderedJson& whole) {
   whole.at("iteration_path").get_to(out.iteration_path);
   out.iterations = count(whole.at("iterations"));
   out.batches = count(whole.at("batches"));
+  if (const auto ranks = whole.find("ranks"); ranks != whole.end()) out.ranks = count(*ranks);
+  out.late = whole.value("late", out.late);
   for (const OrderedJson& row : whole.at("iteration")) {
     const std::optional<Quantity> quantity = quantity_of(row.at("quantity").get<std::string>());
     if (!quantity) continue;  // of a newer version
@@ -186,21 +191,23 @@ std::string baseline_text(const IterationSeries& series) {
     add_spreads(row, of.spreads);
     if (!of.metrics.empty()) row["metrics"] = of.metrics;
   }
-  const OrderedJson out{{"schema", kSchema},
-                        {"version", kVersion},
-                        {"trace", series.title},
-                        {"program", header_json(series.header)},
-                        {"gpus", series.gpus},
-                        {"clocks", series.clocks},
-                        {"conditions", series.conditions},
-                        {"counters", series.counters},
-                        {"iteration_path", series.iteration_path},
-                        {"iterations", series.iterations},
-                        {"batches", series.batches},
-                        {"iteration", iteration_json(series)},
-                        {"modules", modules_json(series)},
-                        {"kernels", std::move(kernels)},
-                        {"calls", calls_json(series)}};
+  OrderedJson out{{"schema", kSchema},
+                  {"version", kVersion},
+                  {"trace", series.title},
+                  {"program", header_json(series.header)},
+                  {"gpus", series.gpus},
+                  {"clocks", series.clocks},
+                  {"conditions", series.conditions},
+                  {"counters", series.counters},
+                  {"iteration_path", series.iteration_path},
+                  {"iterations", series.iterations},
+                  {"batches", series.batches},
+                  {"iteration", iteration_json(series)},
+                  {"modules", modules_json(series)},
+                  {"kernels", std::move(kernels)},
+                  {"calls", calls_json(series)}};
+  if (series.ranks != 0) out["ranks"] = series.ranks;
+  if (!series.late.empty()) out["late"] = series.late;
   return out.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

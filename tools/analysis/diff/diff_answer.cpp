@@ -20,11 +20,14 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 OrderedJson side_json(const IterationSeries& series) {
-  return {{"trace", series.title},
-          {"iteration_path", series.iteration_path},
-          {"iterations", series.iterations},
-          {"counters", series.counters},
-          {"batches", series.batches}};
+  OrderedJson out{{"trace", series.title},
+                  {"iteration_path", series.iteration_path},
+                  {"iterations", series.iterations},
+                  {"counters", series.counters},
+                  {"batches", series.batches}};
+  if (series.ranks != 0) out["ranks"] = series.ranks;
+  if (!series.late.empty()) out["late"] = series.late;
+  return out;
 }
 
 /// What fits the width of a comment.
@@ -95,12 +98,14 @@ std::string largest_text(const TraceDiff& diff, Verdict verdict) {
   const Change* largest = largest_module(diff, verdict);
   std::string name = largest == nullptr ? "" : "GPU time of " + printable(largest->key);
   for (const Change& change : diff.iterations) {
-    const bool of_gpu =
-        change.quantity == Quantity::idle_ns || (change.quantity == Quantity::busy_ns && largest == nullptr);
+    const bool of_gpu = change.quantity == Quantity::idle_ns || change.quantity == Quantity::rank_wait_ns ||
+                        (change.quantity == Quantity::busy_ns && largest == nullptr);
     if (!of_gpu || !explains(change, verdict)) continue;
     if (largest != nullptr && std::abs(difference(change)) <= std::abs(difference(*largest))) continue;
     largest = &change;
-    name = change.quantity == Quantity::idle_ns ? "GPU idle" : "GPU busy";
+    name = change.quantity == Quantity::idle_ns        ? "GPU idle"
+           : change.quantity == Quantity::rank_wait_ns ? "waits for other ranks"
+                                                       : "GPU busy";
   }
   if (largest == nullptr) return "";
   const std::string cause =
@@ -201,7 +206,8 @@ std::string arguments(const Header& header) {
 /// "A: 59 iterations of `out/before`. "
 std::string side_text(const char* name, const IterationSeries& series) {
   return std::string(name) + ": " + counted_text(series.iterations, "iteration", "iterations") + " of `" +
-         printable(series.title.substr(0, series.title.find("   "))) + "`. ";
+         printable(series.title.substr(0, series.title.find("   "))) + "`. " +
+         (series.late.empty() ? "" : printable(series.late) + " ");
 }
 
 std::string gpu_names(const IterationSeries& series) {
@@ -262,6 +268,7 @@ std::vector<std::string> differences_of(const IterationSeries& a, const Iteratio
   compare("counters", a.counters, b.counters);
   compare("monitor modes", monitor_mode(a.header), monitor_mode(b.header));
   compare("iterations", iterations(a), iterations(b));
+  if (a.ranks != b.ranks) compare("ranks", std::to_string(a.ranks), std::to_string(b.ranks));
   return out;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -46,7 +47,9 @@ constexpr QuantityName kQuantityNames[] = {
     {"host_ns", "host time", Unit::ns, "slower", "faster"},
     {"launches", "launches", Unit::count, "more", "fewer"},
     {"kernels", "kernels", Unit::count, "more", "fewer"},
-    {"gpu_memory_bytes", "GPU memory, peak", Unit::bytes, "more", "less"}};
+    {"gpu_memory_bytes", "GPU memory, peak", Unit::bytes, "more", "less"},
+    {"rank_wait_ns", "waits for ranks", Unit::ns, "more", "less"},
+    {"transfer_ns", "communication", Unit::ns, "more", "less"}};
 
 /// By Verdict.
 constexpr const char* kVerdictNames[] = {"same", "better",  "worse",    "new",
@@ -150,6 +153,15 @@ Table changes_table(const char* name, const char* title, const std::vector<Chang
   out.columns.insert(out.columns.begin(),
                      {kernels ? "name" : "path", kernels ? "kernel" : "module", Unit::text});
   if (kernels) out.columns.push_back({"where", "mostly in", Unit::text, 30});
+  const bool ranks = std::any_of(changes.begin(), changes.end(),
+                                 [](const Change& change) { return change.ranks_a.has_value(); });
+  if (ranks) {
+    for (const char* const side : {"a", "b"}) {
+      const std::string name_of_side(1, static_cast<char>(std::toupper(static_cast<unsigned char>(*side))));
+      out.columns.push_back({std::string("least_") + side, "least rank " + name_of_side, Unit::ns, 50});
+      out.columns.push_back({std::string("most_") + side, "most " + name_of_side, Unit::ns, 50});
+    }
+  }
   if (!kernels) out.remarks = fused_remark(changes, all);
   const auto labels = kernels ? labels_of(changes) : std::map<std::string_view, std::string>();
   for (const Change& change : changes) {
@@ -158,6 +170,11 @@ Table changes_table(const char* name, const char* title, const std::vector<Chang
     std::vector<Cell> cells{Cell(CellValue(change.key), all || kernels ? shown : change.key)};
     add_values(cells, change, verdict_name(change.verdict));
     if (kernels) cells.push_back(Cell(CellValue(change.where)));
+    for (const std::optional<RankSpread>& spread : {change.ranks_a, change.ranks_b}) {
+      if (!ranks) break;
+      cells.push_back(spread ? number_cell(static_cast<std::uint64_t>(spread->least_ns)) : Cell());
+      cells.push_back(spread ? number_cell(static_cast<std::uint64_t>(spread->most_ns)) : Cell());
+    }
     out.add(std::move(cells));
   }
   return out;

@@ -284,23 +284,16 @@ std::optional<double> idle_of(const IterationTimes& times, std::size_t iteration
 void add_iterations(IterationSeries& out, const IterationTimes& times, const Batches& batches) {
   for (auto quantity = Quantity::wall_ns; quantity < Quantity::memory_bytes;
        quantity = static_cast<Quantity>(static_cast<int>(quantity) + 1)) {
-    std::vector<double> values;
     std::vector<std::vector<double>> by_batch(batches.count);
     for (std::uint64_t i = batches.first; i < batches.last; ++i) {
       const IterationTotals& row = times.log.rows()[i];
       const std::optional<double> value =
           is_idle_cause(quantity) ? idle_of(times, i, quantity) : value_of(row, quantity);
       if (!row.seen || row.gap_ns != 0 || !value) continue;
-      values.push_back(*value);
       by_batch[batches.of(i)].push_back(*value);
     }
-    if (values.empty()) continue;
-    std::vector<double> medians;
-    for (const std::vector<double>& batch : by_batch) {
-      if (!batch.empty()) medians.push_back(median_of(batch));
-    }
-    out.of_iterations[quantity] = {values.size(), median_of(values), p95_of(values),
-                                   *std::max_element(values.begin(), values.end()), trimmed_moments(medians)};
+    if (const std::optional<IterationValues> all = iteration_values(by_batch))
+      out.of_iterations[quantity] = *all;
   }
 }
 
@@ -377,6 +370,18 @@ std::string clock_text(const GpuRecord& gpu) {
 constexpr Columns kSeriesColumns = IterationLog::kColumns | IdleCauses::kColumns | SeriesSums::kColumns;
 
 }  // namespace
+
+std::optional<IterationValues> iteration_values(const std::vector<std::vector<double>>& by_batch) {
+  std::vector<double> values, medians;
+  for (const std::vector<double>& batch : by_batch) {
+    if (batch.empty()) continue;
+    values.insert(values.end(), batch.begin(), batch.end());
+    medians.push_back(median_of(batch));
+  }
+  if (values.empty()) return {};
+  return IterationValues{values.size(), median_of(values), p95_of(values),
+                         *std::max_element(values.begin(), values.end()), trimmed_moments(medians)};
+}
 
 const Columns IterationSeries::kColumns = kSeriesColumns | TotalsFold::kColumns;
 

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,7 +51,9 @@ enum class Quantity : std::uint8_t {
   host_ns,
   launches,
   kernels,
-  memory_bytes  ///< largest of the whole trace
+  memory_bytes,  ///< largest of the whole trace
+  rank_wait_ns,  ///< of a job: waits for other ranks, mean of the ranks
+  transfer_ns    ///< the rest of exposed communication
 };
 /// Number of quantities that paths and kernels have: the first ones.
 inline constexpr std::size_t kQuantities = 3;
@@ -65,12 +68,18 @@ using Spreads = std::array<Moments, kQuantities>;
 /// Named metrics of a module or a kernel, by name; those that are sums (MetricForm::sum) per launch.
 using MetricValues = std::map<std::string, double>;
 
+/// GPU time per iteration on the fastest and the slowest rank of a job.
+struct RankSpread {
+  double least_ns = 0, most_ns = 0;
+};
+
 struct PathSeries {
   std::string name;  ///< last component of the path
   std::uint32_t depth = 0;
   std::size_t order = 0;  ///< of first appearance
   Spreads spreads;        ///< inclusive
   MetricValues metrics = {};
+  std::optional<RankSpread> ranks = {};  ///< of a job
 };
 
 /// Sampled bytes of a path per iteration, and the error bound that holds for 95 % of paths.
@@ -90,6 +99,10 @@ struct IterationValues {
   double median = 0, p95 = 0, longest = 0;
   Moments batches;  ///< trimmed, of the medians of the batches
 };
+
+/// By batch; nullopt: there are none.
+[[nodiscard]] std::optional<IterationValues> iteration_values(
+    const std::vector<std::vector<double>>& by_batch);
 
 class IterationSeries {
  public:
@@ -117,6 +130,8 @@ class IterationSeries {
   std::string counters;                               ///< mode, as in Header::counters
   std::uint64_t iterations = 0;                       ///< number of compared iterations
   std::size_t batches = 0;
+  std::size_t ranks = 0;  ///< of a job: GPU times are those of own work, without communication; 0: one trace
+  std::string late;       ///< of a job: who is late, and why
 };
 
 }  // namespace rangefinder

@@ -191,6 +191,8 @@ void add_path(std::vector<Change>& out, const std::string& path, const Iteration
     return measured(path, shown, quantity, moments_of(in_a, quantity), moments_of(in_b, quantity));
   };
   out.push_back(change_of(Quantity::gpu_ns));
+  if (in_a != nullptr) out.back().ranks_a = in_a->ranks;
+  if (in_b != nullptr) out.back().ranks_b = in_b->ranks;
   const bool samples = find(a.sampled, path) != nullptr || find(b.sampled, path) != nullptr;
   for (const Quantity quantity : {Quantity::dram_bytes, Quantity::l2_bytes}) {
     const auto of_a = bytes_of(a, path, quantity), of_b = bytes_of(b, path, quantity);

@@ -59,7 +59,8 @@ struct Change {
   std::optional<WelchResult> test;  ///< absent: fewer than two batches on a side
   std::optional<double> bound;      ///< sampled bytes: combined error of the difference
   Verdict verdict = Verdict::untested;
-  std::string where;  ///< kernels: the path with most of its time
+  std::string where;                           ///< kernels: the path with most of its time
+  std::optional<RankSpread> ranks_a, ranks_b;  ///< modules of jobs
 
   [[nodiscard]] bool is_changed() const noexcept {
     return verdict != Verdict::same && verdict < Verdict::unclear;

@@ -81,10 +81,15 @@ void FindingFacts::add_work(const WorkEvent& event) {
   log.add(event);
   if (idle_ != nullptr) idle_->add(event);
   if (names_->event_waits) waits_.add(event);
-  if (sort == KernelSort::communication) communicating.emplace(event.work.context, event.work.stream);
-  concurrent.add(event);
   coverage.add(event, *names_);
   attention.add(event, sort, counts);
+  // The length of a collective is mostly the wait for other ranks, and its grid is NCCL's: no rule about
+  // kernels may judge it.
+  if (sort == KernelSort::communication) {
+    communicating.emplace(event.work.context, event.work.stream);
+    return;
+  }
+  concurrent.add(event);
   if (!counts) return;
   kernels.add(event);
   elementwise.add(event, sort, *names_);

@@ -79,6 +79,12 @@ class Iterations {
   [[nodiscard]] std::size_t of(const HostWork& work) const noexcept { return at(work.start_ns); }
   [[nodiscard]] std::size_t of(TimeNs time) const noexcept { return at(time); }
 
+  /// After this of() is not asked about GPU work any more: frees what it needs, most of the memory.
+  void forget_launches() {
+    Starts().swap(range_starts_);
+    std::unordered_map<std::uint32_t, TimeNs>().swap(graph_launches_);
+  }
+
   /// The last instance that started at or before `time`, open or not; kNone: `time` is before the first.
   [[nodiscard]] std::size_t last_before(TimeNs time) const noexcept;
   [[nodiscard]] std::size_t last_before(const GpuWork& work) const noexcept {

@@ -119,8 +119,7 @@ void CommunicationLog::add_kernel(const KernelRecord& kernel, std::size_t iterat
   const bool is_communication = communicates(kernel.name);
   timeline_.add(work, !is_communication);
   if (!is_communication || !is_timed(work)) return;
-  kernels_.push_back(
-      {work.start_ns, work.end_ns, work.range, work.gpu, kernel.name, work.path, iteration});
+  kernels_.push_back({work.start_ns, work.end_ns, work.range, work.gpu, kernel.name, work.path, iteration});
 }
 
 void CommunicationLog::add_span(const GpuSpan& span) {

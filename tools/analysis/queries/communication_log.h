@@ -78,9 +78,8 @@ class SelectedRows;
 /// Not thread-safe.
 class CommunicationLog {
  public:
-  static constexpr Columns kColumns =
-      kAllRange | Column::work_times | Column::work_place | Column::work_path | Column::work_range |
-      Column::work_name;
+  static constexpr Columns kColumns = kAllRange | Column::work_times | Column::work_place |
+                                      Column::work_path | Column::work_range | Column::work_name;
   void add(const SelectedRows& rows);
   // What add() passes of a chunk: its lines that are no rows, and its rows.
   void add_names(const Line& line);

@@ -80,6 +80,8 @@ class IterationLog {
   void add_work(const Record& record, bool begins);
   /// Call it after the last chunk, while the trace's names are still there.
   void finish();
+  /// After finish(): Iterations::forget_launches().
+  void forget_launches() { iterations_.forget_launches(); }
 
   [[nodiscard]] const Iterations& iterations() const noexcept { return iterations_; }
   [[nodiscard]] const std::vector<IterationTotals>& rows() const noexcept { return rows_; }

@@ -121,6 +121,7 @@ OrderedJson process_object(const Header& header) {
   if (header.runtime_version != 0) out["runtime_version"] = header.runtime_version;
   if (!header.counters_reason.empty()) out["counters_reason"] = header.counters_reason;
   if (!header.rank.empty()) out["rank"] = header.rank;
+  if (header.ranks != 0) out["ranks"] = header.ranks;
   return out;
 }
 

@@ -5,9 +5,9 @@
 //   rank 0    a b c a b c a b c a
 //   rank 1          a b c a b c a b      shift −3: its first collective is the fourth of rank 0
 //
-// A collective ends on all ranks at about the same time. So with the right shift the difference of the ends is
-// the same in all of them, whatever the clocks say: the shift with the least spread is taken. Where several
-// are alike, clocks that are known to agree decide, otherwise no shift is taken.
+// A collective ends on all ranks at about the same time. So with the right shift the difference of the ends
+// is the same in all of them, whatever the clocks say: the shift with the least spread is taken. Where
+// several are alike, clocks that are known to agree decide, otherwise no shift is taken.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ namespace rangefinder {
 /// Collectives of one communicator on one rank, in order of start.
 using CollectiveOrder = std::vector<const Collective*>;
 
-/// The shift s for which other[i + s] is first[i]; nullopt: their operations differ with each shift that leaves
-/// a quarter of the shorter one. `offset_ns`: of the other rank's clock. `clocks_agree`: it is exact.
+/// The shift s for which other[i + s] is first[i]; nullopt: their operations differ with each shift that
+/// leaves a quarter of the shorter one. `offset_ns`: of the other rank's clock. `clocks_agree`: it is exact.
 [[nodiscard]] std::optional<std::ptrdiff_t> shift_between(const CollectiveOrder& first,
                                                           const CollectiveOrder& other,
                                                           std::int64_t offset_ns, bool clocks_agree);

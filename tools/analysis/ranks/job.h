@@ -2,7 +2,8 @@
 //
 // The ranks of one job, compared: what `report` over several traces shows.
 //
-//   Job job(ranks) ─┬─▶ straggler_lines(job)   who is late, and why
+//   Job job(ranks) ─┬─▶ missing_ranks(job)     what is not compared
+//                   ├─▶ straggler_lines(job)   who is late, and why
 //                   ├─▶ lateness_lines(job)    ranks × iterations
 //                   └─▶ rank_table(job), module_table(job), wait_table(job), clock_table(job)
 //
@@ -37,8 +38,21 @@ struct Job {
   JobComparison compared;
 };
 
+/// What the comparison lacks.
+struct MissingRank {
+  std::string rank;     ///< "rank 3", "ranks 3, 5"
+  std::string problem;  ///< "absent", "no_end", "damaged", "fewer_iterations"
+  std::string text;     ///< a sentence without a full stop
+};
+[[nodiscard]] std::vector<MissingRank> missing_ranks(const Job& job);
+/// A line for each; empty: the comparison has all.
+[[nodiscard]] std::string missing_text(const std::vector<MissingRank>& missing);
+[[nodiscard]] Table missing_table(const std::vector<MissingRank>& missing);
+
 /// One sentence for each late rank, with where it ran; one sentence if there is none.
 [[nodiscard]] std::string straggler_lines(const Job& job);
+/// The same without where they ran: "Rank 1 makes the others wait …", "No rank is late".
+[[nodiscard]] std::string straggler_summary(const Job& job);
 /// For each of the ranks that were late most a line of blocks, one for one or more iterations: how long the
 /// others waited for it. `width`: of the terminal; 0: unlimited. Empty: nobody was late, or few iterations.
 [[nodiscard]] std::string lateness_lines(const Job& job, std::size_t width);

@@ -32,7 +32,8 @@ Times times_of(const Job& job, const RankModule& module) {
     double ns = 0;
     for (const std::uint32_t path : module.paths[r]) {
       for (const std::size_t i : job.compared.iterations)
-        ns += job.ranks[r].work->ns(RankCost::kernels, path, i + static_cast<std::size_t>(job.waits.first[r]));
+        ns +=
+            job.ranks[r].work->ns(RankCost::kernels, path, i + static_cast<std::size_t>(job.waits.first[r]));
     }
     out.sorted.push_back({ns, r});
     values.push_back(ns);
@@ -43,26 +44,26 @@ Times times_of(const Job& job, const RankModule& module) {
   return out;
 }
 
-std::uint64_t whole(double ns) {
+std::uint64_t rounded(double ns) {
   return static_cast<std::uint64_t>(std::llround(ns));
 }
 
 Finding finding_of(const Job& job, const std::string& path, const Times& times, double busy_ns) {
   const Times::One &slowest = times.sorted.back(), &fastest = times.sorted.front();
   const std::size_t iterations = job.compared.iterations.size();
-  Finding finding{"rank_imbalance", path, whole(slowest.ns), whole(times.excess_ns())};
+  Finding finding{"rank_imbalance", path, rounded(slowest.ns), rounded(times.excess_ns())};
   finding.effect = "takes longer on the GPU in " + job.ranks[slowest.rank].name + " than in the other ranks";
   finding.why = "In " + counted_text(iterations, "iteration", "iterations") + " it takes " +
-                duration_text(whole(slowest.ns)) + " there, " + duration_text(whole(times.median_ns)) +
+                duration_text(rounded(slowest.ns)) + " there, " + duration_text(rounded(times.median_ns)) +
                 " in the median of " + counted_text(times.sorted.size(), "rank", "ranks") +
                 ". The fastest is " + job.ranks[fastest.rank].name + " with " +
-                duration_text(whole(fastest.ns)) + ".";
-  finding.severity = severity_of(*finding.saving_ns, whole(busy_ns));
+                duration_text(rounded(fastest.ns)) + ".";
+  finding.severity = severity_of(*finding.saving_ns, rounded(busy_ns));
   finding.evidence = {evidence_text("slowest_rank", "slowest rank", job.ranks[slowest.rank].name),
-                      evidence_ns("slowest_ns", "its GPU time", whole(slowest.ns)),
-                      evidence_ns("median_ns", "median of the ranks", whole(times.median_ns)),
+                      evidence_ns("slowest_ns", "its GPU time", rounded(slowest.ns)),
+                      evidence_ns("median_ns", "median of the ranks", rounded(times.median_ns)),
                       evidence_text("fastest_rank", "fastest rank", job.ranks[fastest.rank].name),
-                      evidence_ns("fastest_ns", "its GPU time", whole(fastest.ns)),
+                      evidence_ns("fastest_ns", "its GPU time", rounded(fastest.ns)),
                       evidence_factor("slowest_over_median", "slowest over median",
                                       times.median_ns <= 0 ? 0 : slowest.ns / times.median_ns),
                       evidence_count("ranks", "ranks", times.sorted.size())};

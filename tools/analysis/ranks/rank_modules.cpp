@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <string_view>
 
 namespace rangefinder {
 namespace {
@@ -22,6 +24,14 @@ void add_to_parents(const std::vector<RankModule>& modules, std::vector<double>&
 }
 
 }  // namespace
+
+double median_without(std::vector<double> values, std::size_t rank) {
+  if (rank < values.size()) values.erase(values.begin() + static_cast<std::ptrdiff_t>(rank));
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
 
 RankModules::RankModules(const std::vector<JobRank>& ranks, const RankWaits& waits)
     : ranks_(ranks), waits_(waits) {
@@ -96,6 +106,41 @@ std::vector<double> RankModules::ns(const std::vector<RankModule>& modules, Rank
   return out;
 }
 
+std::vector<double> RankModules::more_kernel_ns(const std::vector<RankModule>& modules, std::size_t rank,
+                                                const JobIterations& iterations) const {
+  std::map<std::pair<std::size_t, std::string_view>, std::vector<double>> kernels;  // module, name; by rank
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const std::vector<std::size_t> places = places_of(modules, r);
+    ranks_[r].work->each_kernel([&](std::uint32_t path, std::uint32_t name, const auto& ns) {
+      double sum = 0;
+      for (const std::size_t i : iterations) sum += ns(i + static_cast<std::size_t>(waits_.first[r]));
+      std::vector<double>& values = kernels[{places[path], ranks_[r].trace->kernel_name(name).demangled}];
+      values.resize(ranks_.size());
+      values[r] += sum / static_cast<double>(std::max<std::size_t>(1, iterations.size()));
+    });
+  }
+  std::vector<double> out(modules.size()), unlike(modules.size());
+  for (const auto& [kernel, values] : kernels) {
+    const double more = values[rank] - median_without(values, rank);
+    const bool both = values[rank] > 0 && median_without(values, rank) > 0;
+    (both ? out : unlike)[kernel.first] += both ? std::max(0.0, more) : more;
+  }
+  for (std::size_t m = 0; m < modules.size(); ++m) out[m] += std::max(0.0, unlike[m]);
+  add_to_parents(modules, out);
+  return out;
+}
+
+std::vector<std::size_t> RankModules::places_of(const std::vector<RankModule>& modules, std::size_t rank) {
+  std::vector<std::size_t> out;
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    for (const std::uint32_t path : modules[m].paths[rank]) {
+      if (path >= out.size()) out.resize(path + std::size_t{1});
+      out[path] = m;
+    }
+  }
+  return out;
+}
+
 std::vector<bool> RankModules::present(const std::vector<RankModule>& modules, std::size_t rank) const {
   std::vector<bool> out(modules.size());
   for (std::size_t i = modules.size(); i-- > 0;) {
@@ -107,18 +152,16 @@ std::vector<bool> RankModules::present(const std::vector<RankModule>& modules, s
 
 RankModules::Waits RankModules::waits(const std::vector<RankModule>& modules, std::size_t rank,
                                       const JobIterations& iterations) const {
-  std::unordered_map<std::uint32_t, std::size_t> places;
-  for (std::size_t i = 0; i < modules.size(); ++i) {
-    for (const std::uint32_t path : modules[i].paths[rank]) places[path] = i;
-  }
+  const std::vector<std::size_t> places = places_of(modules, rank);
   Waits out{std::vector<double>(modules.size()), std::vector<double>(modules.size())};
   for (const auto& [at, wait] : waits_.modules[rank]) {
     const auto number = static_cast<std::size_t>(static_cast<std::int64_t>(at.second) - waits_.first[rank]);
-    const auto place = places.find(ranks_[rank].work->module_of(at.first));
-    if (place == places.end() || !std::binary_search(iterations.begin(), iterations.end(), number)) continue;
+    const std::uint32_t path = ranks_[rank].work->module_of(at.first);
+    const std::size_t place = path < places.size() ? places[path] : 0;
+    if (!std::binary_search(iterations.begin(), iterations.end(), number)) continue;
     const auto share = static_cast<double>(iterations.size());
-    out.waited_ns[place->second] += static_cast<double>(wait.waited_ns) / share;
-    out.transfer_ns[place->second] += static_cast<double>(wait.transfer_ns) / share;
+    out.waited_ns[place] += static_cast<double>(wait.waited_ns) / share;
+    out.transfer_ns[place] += static_cast<double>(wait.transfer_ns) / share;
   }
   add_to_parents(modules, out.waited_ns);
   add_to_parents(modules, out.transfer_ns);

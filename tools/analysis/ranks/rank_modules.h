@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tools/analysis/model/trace_totals.h"
 #include "tools/analysis/ranks/rank_waits.h"
 #include "tools/analysis/ranks/rank_work.h"
 
@@ -41,6 +42,9 @@ struct RankModule {
   std::size_t folded = 0;                         ///< of a module that is none itself: its place there
 };
 
+/// Of the values of the other ranks; the mean of two.
+[[nodiscard]] double median_without(std::vector<double> values, std::size_t rank);
+
 class RankModules {
  public:
   RankModules(const std::vector<JobRank>& ranks, const RankWaits& waits);
@@ -52,8 +56,13 @@ class RankModules {
   [[nodiscard]] static std::vector<std::size_t> in_tree_order(const std::vector<RankModule>& modules);
 
   /// Mean over the iterations of what each module took on one rank, with all modules below it, in ns.
-  [[nodiscard]] std::vector<double> ns(const std::vector<RankModule>& modules, RankCost cost, std::size_t rank,
-                                       const JobIterations& iterations) const;
+  [[nodiscard]] std::vector<double> ns(const std::vector<RankModule>& modules, RankCost cost,
+                                       std::size_t rank, const JobIterations& iterations) const;
+  /// What one rank's kernels take more than the median of the others, by module, with all modules below it,
+  /// and kernel name. Less of it counts as nothing: beside kernels that wait for other ranks, all others are
+  /// slower. Names that only one side has are compared as a whole.
+  [[nodiscard]] std::vector<double> more_kernel_ns(const std::vector<RankModule>& modules, std::size_t rank,
+                                                   const JobIterations& iterations) const;
   /// Whether the rank has the module, or one below it.
   [[nodiscard]] std::vector<bool> present(const std::vector<RankModule>& modules, std::size_t rank) const;
   /// The same of communication.
@@ -64,6 +73,9 @@ class RankModules {
                             const JobIterations& iterations) const;
 
  private:
+  /// By path of the rank.
+  [[nodiscard]] static std::vector<std::size_t> places_of(const std::vector<RankModule>& modules,
+                                                          std::size_t rank);
   struct Tree {
     std::vector<RankModule>& modules;
     std::unordered_map<std::string, std::size_t> places = {};

@@ -100,8 +100,8 @@ std::string work_text(const Job& job, const std::vector<RankTotals>& totals) {
     if (run_ns(r) < run_ns(shortest)) shortest = r;
     if (run_ns(r) > run_ns(longest)) longest = r;
   }
-  const double work_spread = spread(static_cast<double>(totals[least].own_ns()),
-                                    static_cast<double>(totals[most].own_ns()), mean);
+  const double work_spread =
+      spread(static_cast<double>(totals[least].own_ns()), static_cast<double>(totals[most].own_ns()), mean);
   if (work_spread >= kMinSlower) {
     return "Straggler: " + job.ranks[most].name +
            " has the longest GPU time; no collectives show who waited for whom.\n";
@@ -148,18 +148,19 @@ Table rank_table(const Job& job, std::size_t most) {
   table.title = by_iteration ? "Ranks, mean of " +
                                    counted_text(job.compared.iterations.size(), "iteration", "iterations")
                              : "Ranks";
-  table.columns = {{"rank", "rank"},
-                   {"host", "host"},
-                   {"gpu", "GPU"},
-                   {"late_ns", "made others wait", Unit::ns},
-                   {"waited_ns", "waited", Unit::ns},
-                   {"transfer_ns", "transfer", Unit::ns},
-                   {"kernels_ns", "own kernels", Unit::ns},
-                   {"copies_ns", "copies", Unit::ns, 60},
-                   {"host_ns", "host code", Unit::ns},
-                   {"own_gpu_ns", "GPU time", Unit::ns, 90, "", by_iteration ? kOnlyJson : Outputs()},
-                   {"communication_ns", "communication", Unit::ns, 90, "", by_iteration ? kOnlyJson : Outputs()},
-                   {"kernels", "kernels", Unit::count, 90, "", by_iteration ? kOnlyJson : Outputs()}};
+  table.columns = {
+      {"rank", "rank"},
+      {"host", "host"},
+      {"gpu", "GPU"},
+      {"late_ns", "made others wait", Unit::ns},
+      {"waited_ns", "waited", Unit::ns},
+      {"transfer_ns", "transfer", Unit::ns},
+      {"kernels_ns", "own kernels", Unit::ns},
+      {"copies_ns", "copies", Unit::ns, 60},
+      {"host_ns", "host code", Unit::ns},
+      {"own_gpu_ns", "GPU time", Unit::ns, 90, "", by_iteration ? kOnlyJson : Outputs()},
+      {"communication_ns", "communication", Unit::ns, 90, "", by_iteration ? kOnlyJson : Outputs()},
+      {"kernels", "kernels", Unit::count, 90, "", by_iteration ? kOnlyJson : Outputs()}};
   std::vector<RankTotals> totals;
   std::vector<RankMeans> means;
   std::vector<std::size_t> order(job.ranks.size());
@@ -225,7 +226,7 @@ Table job_module_table(const Job& job, std::uint32_t depth, bool folded) {
   for (const std::size_t m : RankModules::in_tree_order(modules)) {
     const RankModule& module = modules[m];
     const Over on_gpu = over(gpu, has, m), on_host = over(host, has, m);
-    if ((depth != 0 && module.depth > depth) || on_gpu.ranks == 0) continue;
+    if ((depth != 0 && module.depth > depth) || on_gpu.ranks == 0 || iterations.empty()) continue;
     const std::string path = m == 0 ? "(outside of any range)" : module.path;
     const std::size_t indent = module.depth == 0 ? 0 : 2 * (module.depth - 1);
     out.add({Cell(CellValue(path), std::string(indent, ' ') + (m == 0 ? path : module.name)),

@@ -92,7 +92,8 @@ class Comparison {
   }
   /// Numbers the iterations of all ranks alike. Call it once with all communicators, before add().
   void place(const std::vector<Members>& all) {
-    for (bool more = true; more;) {  // until every rank that shares a communicator with a placed one is placed
+    for (bool more = true;
+         more;) {  // until every rank that shares a communicator with a placed one is placed
       more = false;
       for (const Members& members : all) more = place(members) || more;
     }

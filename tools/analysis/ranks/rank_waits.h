@@ -9,10 +9,10 @@
 // No clock decides. Such a kernel ends on all ranks at about the same time, so the rank with the shortest one
 // came last, and a rank waited for as long as its kernel is longer. Clocks only show their own error.
 //
-// The n-th collective of a communicator on one rank is the n-th on all others: NCCL requires it. Where windows
-// differ, the ranks are shifted so that collectives end together (collective_order.h), and those that all of
-// them have are compared. Excludes and counts sends, receives, and collectives with a root, which may end
-// there before the other ranks come.
+// The n-th collective of a communicator on one rank is the n-th on all others: NCCL requires it. Where
+// windows differ, the ranks are shifted so that collectives end together (collective_order.h), and those that
+// all of them have are compared. Excludes and counts sends, receives, and collectives with a root, which may
+// end there before the other ranks come.
 //
 // A wait is exposed where the rank has no own work meanwhile: only that costs time.
 #pragma once
@@ -61,7 +61,8 @@ struct RankWaits {
   /// By iteration of the job and rank: those with compared collectives, from the first to the last.
   std::vector<std::vector<IterationWait>> iterations;
   std::vector<std::size_t> others;  ///< by rank: with how many ranks it communicates
-  std::vector<std::map<std::pair<std::uint32_t, std::size_t>, ModuleWait>> modules;  ///< by rank: path, iteration
+  std::vector<std::map<std::pair<std::uint32_t, std::size_t>, ModuleWait>>
+      modules;  ///< by rank: path, iteration
 };
 
 /// What is compared of one rank; all must outlive the comparison.

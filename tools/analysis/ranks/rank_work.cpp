@@ -151,7 +151,9 @@ void RankWork::add_call(const Record& record) {
   }
   const auto ns = static_cast<double>(names_->holds.net_ns(host));
   put(cost, path, iteration, ns);
-  if (path != 0 || host.thread == iteration_thread_) put(RankCost::host, path, iteration, -ns);
+  // Without ranges nothing tells threads that wait for each other apart: backward passes have their own.
+  if (path != 0 || host.thread == iteration_thread_ || !log_.iterations().by_range())
+    put(RankCost::host, path, iteration, -ns);
 }
 
 template <typename Record>
@@ -169,6 +171,13 @@ void RankWork::add_work(const Record& record, bool begins) {
   last_ns_ = std::max(last_ns_, work.end_ns);
   if (communicates) return;
   const bool kernel = is_kernel(record) || is_graph(record);
+  if constexpr (std::is_same_v<Record, KernelRecord>) {
+    if (iteration != kNone) {
+      std::vector<float>& values = by_name_[{module_of(work.path), record.name}];
+      if (values.empty()) values.resize((size() - 1) / width_ + 1);
+      values[iteration / width_] += static_cast<float>(duration_ns(work.start_ns, work.end_ns));
+    }
+  }
   put(kernel ? RankCost::kernels : RankCost::copies, module_of(work.path), iteration,
       static_cast<double>(duration_ns(work.start_ns, work.end_ns)));
 }
@@ -180,6 +189,7 @@ void RankWork::finish() {
   log_.finish();
   add_time_between();
   set_own_busy();
+  log_.forget_launches();
 }
 
 /// Of the thread with the iterations: all of an iteration that is in no range and no call.
@@ -203,14 +213,16 @@ void RankWork::set_own_busy() {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const TimeNs from_ns = done_ns == kNoTime ? log_.iterations().instances[i].start_ns : done_ns;
     if (rows[i].last_gpu_ns != kNoTime) done_ns = std::max(from_ns, rows[i].last_gpu_ns);
-    own_busy_ns_.push_back(
-        done_ns == kNoTime ? 0 : static_cast<double>(own_busy_.within(from_ns, done_ns)));
+    own_busy_ns_.push_back(done_ns == kNoTime ? 0 : static_cast<double>(own_busy_.within(from_ns, done_ns)));
   }
 }
 
 double RankWork::ns(RankCost cost, std::uint32_t path, std::size_t iteration) const noexcept {
   if (path >= cells_.size() || cells_[path] == nullptr) return 0;
-  const std::vector<float>& values = (*cells_[path])[static_cast<std::size_t>(cost)];
+  return value_of((*cells_[path])[static_cast<std::size_t>(cost)], iteration);
+}
+
+double RankWork::value_of(const std::vector<float>& values, std::size_t iteration) const noexcept {
   const std::size_t place = iteration / width_;
   if (place >= values.size()) return 0;
   const std::size_t in_place = std::min(width_, size() - place * width_);

@@ -86,6 +86,13 @@ class RankWork {
   }
   [[nodiscard]] double ns(RankCost cost, std::uint32_t path, std::size_t iteration) const noexcept;
   [[nodiscard]] double own_busy_ns(std::size_t iteration) const noexcept;
+  /// RankCost::kernels by kernel name: see(path, name, ns(iteration)).
+  template <typename See>
+  void each_kernel(See&& see) const {
+    for (const auto& [key, values] : by_name_)
+      see(key.first, key.second,
+          [this, &values](std::size_t iteration) { return value_of(values, iteration); });
+  }
   /// The module of a path: without NCCL's own ranges.
   [[nodiscard]] std::uint32_t module_of(std::uint32_t path) const noexcept {
     return path < modules_.size() ? modules_[path] : path;
@@ -99,6 +106,7 @@ class RankWork {
   void add_call(const Record& record);
   template <typename Record>
   void add_work(const Record& record, bool begins);
+  [[nodiscard]] double value_of(const std::vector<float>& values, std::size_t iteration) const noexcept;
   void put(RankCost cost, std::uint32_t path, std::size_t iteration, double ns);
   [[nodiscard]] std::size_t at(TimeNs time) const;
   [[nodiscard]] std::size_t at(const GpuWork& work) const;
@@ -111,7 +119,8 @@ class RankWork {
   std::vector<std::uint32_t> modules_;  // by path
   std::uint32_t iteration_thread_ = 0;
   std::size_t width_ = 1;
-  std::vector<std::unique_ptr<Cells>> cells_;  // by path
+  std::vector<std::unique_ptr<Cells>> cells_;                                      // by path
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<float>> by_name_;  // path, kernel name
   OwnBusy own_busy_;
   std::vector<double> own_busy_ns_;  // by iteration
   TimeNs first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;

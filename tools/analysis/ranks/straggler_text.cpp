@@ -12,7 +12,7 @@ namespace rangefinder {
 namespace {
 
 /// Stragglers in sentences; more are in the table.
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMostSentences = 3;
 /// Ranks with a line of blocks.
 constexpr std::size_t kMostLines = 10;
 constexpr std::size_t kLeastIterations = 4;
@@ -92,6 +92,13 @@ std::string details_text(const Job& job, const Straggler& one) {
   return out + "\n";
 }
 
+std::string straggler_sentence(const Job& job, const Straggler& one) {
+  return capital(job.ranks[one.rank].name) +
+         (job.ranks.size() == 2 ? " makes the other wait " : " makes the others wait ") +
+         ns_text(one.made_wait_ns) + " an iteration (" + share_text(one.share) +
+         "): " + cause_text(job, one) + ".";
+}
+
 std::string none_late_text(const Job& job) {
   const JobComparison& compared = job.compared;
   const auto part = [&compared](double ns) {
@@ -108,8 +115,11 @@ std::string none_late_text(const Job& job) {
            share_text(part(compared.waited_ns)) + "), by turns.\n";
   }
   return out + "  " + capital(job.ranks[most->rank].name) + " is " + ns_text(most->waited_for_ns) +
-         " behind in each iteration, but does hardly more than the others. Where hosts run ahead of their GPUs\n"
-         "  such a lead stays once there is one, and costs nothing.\n";
+         " behind in each iteration" +
+         (most->excess_ns > 0
+              ? ", and does at most " + ns_text(most->excess_ns) + " more, spread over its code"
+              : "") +
+         ". Where hosts run ahead of their\n  GPUs such a lead stays once there is one, and costs nothing.\n";
 }
 
 }  // namespace
@@ -119,15 +129,20 @@ std::string straggler_lines(const Job& job) {
   if (compared.iterations.empty() || job.waits.collectives == 0) return {};
   if (compared.stragglers.empty()) return none_late_text(job);
   std::string out;
-  for (std::size_t i = 0; i < std::min(kMostNamed, compared.stragglers.size()); ++i) {
-    const Straggler& one = compared.stragglers[i];
-    out += capital(job.ranks[one.rank].name) +
-           (job.ranks.size() == 2 ? " makes the other wait " : " makes the others wait ") +
-           ns_text(one.made_wait_ns) + " an iteration (" + share_text(one.share) + "): " + cause_text(job, one) +
-           ".\n" + details_text(job, one);
-  }
-  if (compared.stragglers.size() > kMostNamed)
-    out += counted_text(compared.stragglers.size() - kMostNamed, "more rank is", "more ranks are") + " late.\n";
+  for (std::size_t i = 0; i < std::min(kMostSentences, compared.stragglers.size()); ++i)
+    out += straggler_sentence(job, compared.stragglers[i]) + "\n" + details_text(job, compared.stragglers[i]);
+  if (compared.stragglers.size() > kMostSentences)
+    out += counted_text(compared.stragglers.size() - kMostSentences, "more rank is", "more ranks are") +
+           " late.\n";
+  return out;
+}
+
+std::string straggler_summary(const Job& job) {
+  if (job.compared.iterations.empty() || job.waits.collectives == 0) return {};
+  if (job.compared.stragglers.empty()) return "No rank is late.";
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kMostSentences, job.compared.stragglers.size()); ++i)
+    out += (i == 0 ? "" : " ") + straggler_sentence(job, job.compared.stragglers[i]);
   return out;
 }
 
@@ -153,13 +168,13 @@ Table straggler_table(const Job& job) {
   };
   for (const Straggler& one : job.compared.stragglers) {
     const bool known = one.cause != LateCause::unknown;
-    table.add({text_cell(job.ranks[one.rank].name), text_cell(job.ranks[one.rank].trace->header.host),
-               ns_cell(one.made_wait_ns), ns_cell(one.waited_for_ns), number_cell(one.share), number_cell(std::uint64_t{one.late}),
-               number_cell(std::uint64_t{job.compared.iterations.size()}),
-               text_cell(std::string(key_of(one.cause))), known ? text_cell(one.module) : Cell(),
-               known ? ns_cell(one.excess_ns) : Cell(), known ? ns_cell(one.own_ns) : Cell(),
-               known ? ns_cell(one.others_ns) : Cell(), optional_cell(one.mhz),
-               optional_cell(one.others_mhz)});
+    table.add(
+        {text_cell(job.ranks[one.rank].name), text_cell(job.ranks[one.rank].trace->header.host),
+         ns_cell(one.made_wait_ns), ns_cell(one.waited_for_ns), number_cell(one.share),
+         number_cell(std::uint64_t{one.late}), number_cell(std::uint64_t{job.compared.iterations.size()}),
+         text_cell(std::string(key_of(one.cause))), known ? text_cell(one.module) : Cell(),
+         known ? ns_cell(one.excess_ns) : Cell(), known ? ns_cell(one.own_ns) : Cell(),
+         known ? ns_cell(one.others_ns) : Cell(), optional_cell(one.mhz), optional_cell(one.others_mhz)});
   }
   return table;
 }
@@ -178,10 +193,12 @@ std::string lateness_lines(const Job& job, std::size_t width) {
     }
     shown.push_back(r);
   }
-  std::stable_sort(shown.begin(), shown.end(), [&made](std::size_t a, std::size_t b) { return made[b] < made[a]; });
+  std::stable_sort(shown.begin(), shown.end(),
+                   [&made](std::size_t a, std::size_t b) { return made[b] < made[a]; });
   shown.resize(std::min(shown.size(), kMostLines));
   for (const std::size_t r : shown) name_width = std::max(name_width, job.ranks[r].name.size());
-  const std::size_t room = width == 0 ? 100 : std::max<std::size_t>(20, width - std::min(width, name_width + 12));
+  const std::size_t room =
+      width == 0 ? 100 : std::max<std::size_t>(20, width - std::min(width, name_width + 12));
   const std::size_t in_block = 1 + (iterations.size() - 1) / room;
   const std::size_t blocks = 1 + (iterations.size() - 1) / in_block;
   std::vector<std::vector<double>> late(shown.size(), std::vector<double>(blocks));
@@ -191,13 +208,15 @@ std::string lateness_lines(const Job& job, std::size_t width) {
     for (std::size_t i = 0; i < iterations.size(); ++i) {
       if (iterations[i] >= job.waits.iterations.size()) continue;
       const std::size_t in_this = std::min(in_block, iterations.size() - i / in_block * in_block);
-      late[s][i / in_block] += static_cast<double>(job.waits.iterations[iterations[i]][shown[s]].made_wait_ns) /
-                               others / static_cast<double>(in_this);
+      late[s][i / in_block] +=
+          static_cast<double>(job.waits.iterations[iterations[i]][shown[s]].made_wait_ns) / others /
+          static_cast<double>(in_this);
     }
     most = std::max(most, *std::max_element(late[s].begin(), late[s].end()));
   }
   std::string out = "Lateness, iterations " + std::to_string(iterations.front()) + " to " +
-                    std::to_string(iterations.back()) + " (a full block: the others wait " + ns_text(most) + ")\n";
+                    std::to_string(iterations.back()) + " (a full block: the others wait " + ns_text(most) +
+                    ")\n";
   for (std::size_t s = 0; s < shown.size(); ++s) {
     const std::string& name = job.ranks[shown[s]].name;
     out += name + std::string(name_width - name.size() + 2, ' ');

@@ -12,7 +12,7 @@ namespace {
 
 /// Of an iteration: ranks that make the others wait for less are not late. Hosts that do the same differ by
 /// more than GPUs, most in all that they do.
-constexpr double kMinLateGpu = 0.03, kMinLateHost = 0.05, kMinLateEverywhere = 0.10;
+constexpr double kMinLateGpu = 0.03, kMinLateHost = 0.05, kMinLateEverywhere = 0.15;
 /// Of the wait: below, a cost does not explain it.
 constexpr double kMinExplained = 0.4;
 /// Of the largest excess: a module that has as much of it is where it happens.
@@ -33,9 +33,8 @@ bool loads_data(std::string_view path) {
       plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   constexpr std::array<std::string_view, 4> kLoading{"dataload", "loaddata", "loadbatch", "nextbatch"};
-  return std::any_of(kLoading.begin(), kLoading.end(), [&plain](std::string_view part) {
-    return plain.find(part) != std::string::npos;
-  });
+  return std::any_of(kLoading.begin(), kLoading.end(),
+                     [&plain](std::string_view part) { return plain.find(part) != std::string::npos; });
 }
 
 /// What a rank took more than the others, in one module and those below it: costs that add up.
@@ -60,7 +59,8 @@ const Side kHostSide{{{RankCost::host, LateCause::host, false},
                       {RankCost::copy_calls, LateCause::copies, true},
                       {RankCost::memory, LateCause::memory, true}}};
 const Side kWaitingSide{{{RankCost::waiting, LateCause::waiting, false}}};
-const Side kGpuSide{{{RankCost::kernels, LateCause::gpu, false}, {RankCost::copies, LateCause::copies, false}}};
+const Side kGpuSide{
+    {{RankCost::kernels, LateCause::gpu, false}, {RankCost::copies, LateCause::copies, false}}};
 
 class CauseOf {
  public:
@@ -100,6 +100,7 @@ class CauseOf {
     const auto [most, modules] = largest(side);
     if (most.ns <= 0) return;
     out_.module = (*modules)[most.module].path;
+    out_.on_gpu = &side == &kGpuSide;
     out_.excess_ns = most.ns;
     out_.own_ns = most.own_ns;
     out_.others_ns = most.others_ns;
@@ -115,12 +116,15 @@ class CauseOf {
     for (std::size_t r = 0; r < ranks_.size(); ++r) has.push_back(modules_.present(modules, r));
     for (const Side::Part& part : side.parts) {
       std::vector<std::vector<double>> ns;
-      for (std::size_t r = 0; r < ranks_.size(); ++r)
-        ns.push_back(modules_.ns(modules, part.cost, r, late_));
+      for (std::size_t r = 0; r < ranks_.size(); ++r) ns.push_back(modules_.ns(modules, part.cost, r, late_));
       std::vector<double> below(modules.size());  // excesses of the parts of a module
+      const std::vector<double> more_ns = part.cost == RankCost::kernels
+                                              ? modules_.more_kernel_ns(modules, out_.rank, late_)
+                                              : std::vector<double>();
       for (std::size_t m = modules.size(); m-- > 0;) {
         const double own = ns[out_.rank][m] * part_, others = others_ns(ns, has, m) * part_;
         double more = own - others;
+        if (!more_ns.empty()) more = more_ns[m] * part_;
         if (part.may_block) more = std::max({0.0, more, below[m]});
         if (m != 0 && modules[m].parent != 0) below[modules[m].parent] += std::max(0.0, more);
         out[m].module = m;
@@ -154,8 +158,8 @@ class CauseOf {
     const std::vector<RankModule>&all = modules_.all(), &folded = modules_.folded();
     const Excess of_folded = deepest(folded, excesses(folded, side));
     const Excess single = deepest(all, excesses(all, side));
-    const bool is_single =
-        single.ns >= kMostOfExcess * of_folded.ns && all[single.module].depth >= folded[of_folded.module].depth;
+    const bool is_single = single.ns >= kMostOfExcess * of_folded.ns &&
+                           all[single.module].depth >= folded[of_folded.module].depth;
     return is_single ? std::pair{single, &all} : std::pair{of_folded, &folded};
   }
 
@@ -199,9 +203,9 @@ class CauseOf {
       mhz.push_back(sum / static_cast<double>(known));
     }
     const double others = median_without(mhz, out_.rank);
-    if (mhz[out_.rank] >= kLowClock * others) return;
     out_.mhz = mhz[out_.rank];
     out_.others_mhz = others;
+    if (mhz[out_.rank] >= kLowClock * others) return;
     const double explained_ns = (others / mhz[out_.rank] - 1) * out_.others_ns;
     if (explained_ns >= out_.excess_ns / 2) out_.cause = LateCause::clocks;
   }
@@ -216,8 +220,7 @@ class CauseOf {
 };
 
 double least_share(const JobRank& rank, const Straggler& one) {
-  if (one.cause == LateCause::gpu || one.cause == LateCause::clocks || one.cause == LateCause::copies)
-    return kMinLateGpu;
+  if (one.on_gpu) return kMinLateGpu;
   return one.module == rank.work->iterations().iterations().path ? kMinLateEverywhere : kMinLateHost;
 }
 
@@ -239,14 +242,6 @@ double iteration_ns(const JobRank& rank, const JobIterations& iterations, std::i
 
 std::string_view key_of(LateCause cause) {
   return kCauses[static_cast<std::size_t>(cause)];
-}
-
-double median_without(std::vector<double> values, std::size_t rank) {
-  if (rank < values.size()) values.erase(values.begin() + static_cast<std::ptrdiff_t>(rank));
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 JobIterations common_iterations(const std::vector<JobRank>& ranks, const RankWaits& waits) {
@@ -293,9 +288,8 @@ JobComparison compare_ranks(const std::vector<JobRank>& ranks, const RankWaits& 
     const bool late_enough = one.share >= least_share(ranks[r], one);
     (late_enough ? out.stragglers : out.behind).push_back(std::move(one));
   }
-  std::stable_sort(
-      out.stragglers.begin(), out.stragglers.end(),
-      [](const Straggler& a, const Straggler& b) { return b.made_wait_ns < a.made_wait_ns; });
+  std::stable_sort(out.stragglers.begin(), out.stragglers.end(),
+                   [](const Straggler& a, const Straggler& b) { return b.made_wait_ns < a.made_wait_ns; });
   return out;
 }
 

@@ -6,9 +6,9 @@
 //   RankModules  ─▶ 8.0 ms more host code in step/data   ┴▶ Straggler
 //
 // A rank is late because its GPU worked longer, or because it was idle longer: the union of its own GPU work,
-// compared with the median of the other ranks, decides on which side the cause is. There the costs that add up
-// are compared with the median of the others: the excess counts at the deepest module that has most of it, and
-// the largest cost in it names the cause.
+// compared with the median of the other ranks, decides on which side the cause is. There the costs that add
+// up are compared with the median of the others: the excess counts at the deepest module that has most of it,
+// and the largest cost in it names the cause.
 //
 // A rank can also be behind by a constant time that it once lost, where hosts run ahead of their GPUs: the
 // others wait in each iteration, and it would take no less time without the wait. So a rank makes the others
@@ -46,19 +46,20 @@ struct Straggler {
   double waited_for_ns = 0;  ///< exposed wait of each other rank for it
   double made_wait_ns = 0;   ///< the part of it that the excess explains
   double share = 0;          ///< of that in the iteration
-  std::size_t late = 0;     ///< number of iterations in which it was late
+  std::size_t late = 0;      ///< number of iterations in which it was late
+  bool on_gpu = false;       ///< the cause is
   LateCause cause = LateCause::unknown;
-  std::string module;                  ///< path; empty: outside of any range
-  double excess_ns = 0;                ///< over the median of the other ranks, of the cause in the module
-  double own_ns = 0, others_ns = 0;    ///< of which this is the difference
+  std::string module;                     ///< path; empty: outside of any range
+  double excess_ns = 0;                   ///< over the median of the other ranks, of the cause in the module
+  double own_ns = 0, others_ns = 0;       ///< of which this is the difference
   std::optional<double> mhz, others_mhz;  ///< mean SM clock
 };
 
 struct JobComparison {
-  JobIterations iterations;      ///< that all ranks have, without those that warm up
-  double iteration_ns = 0;       ///< median of the ranks
-  double waited_ns = 0;          ///< exposed, mean of the ranks
-  double transfer_ns = 0;        ///< exposed, mean of the ranks
+  JobIterations iterations;           ///< that all ranks have, without those that warm up
+  double iteration_ns = 0;            ///< median of the ranks
+  double waited_ns = 0;               ///< exposed, mean of the ranks
+  double transfer_ns = 0;             ///< exposed, mean of the ranks
   std::vector<Straggler> stragglers;  ///< the worst first
   std::vector<Straggler> behind;      ///< others wait for them, but they take no longer
 };
@@ -68,8 +69,5 @@ struct JobComparison {
 
 /// The iterations that all ranks have, without those that warm up on any.
 [[nodiscard]] JobIterations common_iterations(const std::vector<JobRank>& ranks, const RankWaits& waits);
-
-/// A value of the others; the mean of two.
-[[nodiscard]] double median_without(std::vector<double> values, std::size_t rank);
 
 }  // namespace rangefinder

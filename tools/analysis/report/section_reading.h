@@ -17,11 +17,11 @@ namespace rangefinder {
 
 struct SectionReadOptions {
   SelectionOptions selected = {};
-  bool json = false;     ///< which has a row about samples, also where the section shows no bytes
-  bool total = false;    ///< the section is the sum of --total, which also needs iterations
-  bool counted = false;  ///< also the part that Section::counted_from() names; everything is selected
+  bool json = false;        ///< which has a row about samples, also where the section shows no bytes
+  bool total = false;       ///< the section is the sum of --total, which also needs iterations
+  bool counted = false;     ///< also the part that Section::counted_from() names; everything is selected
   bool iterations = false;  ///< Section::start() needs them, whatever its kind
-  Columns more = {};     ///< what `section` reads besides the columns of its kind
+  Columns more = {};        ///< what `section` reads besides the columns of its kind
   ReadLimits limits = {};
 };
 

@@ -310,7 +310,8 @@ TEST_CASE("of ranks whose recordings end at other times the collectives that all
   CHECK(waits.ranks[0].waited_ns == 400);
 }
 
-/// Collectives at irregular times, of which this rank recorded those from `from` on; 1 us more of each, if late.
+/// Collectives at irregular times, of which this rank recorded those from `from` on; 1 us more of each, if
+/// late.
 void run_from(Rank& rank, std::uint64_t from, std::int64_t clock_off_ns, bool late) {
   std::mt19937 random(5);  // NOLINT: the same times on each rank
   TimeNs at = clock_off_ns;

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/unit/analysis/ranks/read_job.h"
+#include "tests/unit/analysis/queries/section_run.h"
+#include "tools/analysis/model/trace_reader.h"
+#include "tools/analysis/report/read_job.h"
 
 namespace rangefinder {
 namespace {
@@ -14,10 +16,11 @@ using namespace test;
 
 ReadJob recorded_job(const std::string& name) {
   const std::filesystem::path folder = std::filesystem::path(RANGEFINDER_TEST_JOBS) / name;
-  return ReadJob({folder / "rank=0", folder / "rank=1"});
+  return ReadJob({open_trace_folder(folder / "rank=0"), open_trace_folder(folder / "rank=1")});
 }
 
-/// What the program printed: the late rank, and what it did more, as it measured itself.
+/// slow_backward_gpu spins for 30 million cycles at 1,980 MHz. The others: what the program printed: the late
+/// rank, and what it did more, as it measured itself.
 struct Truth {
   const char* job;
   std::size_t rank;
@@ -26,12 +29,34 @@ struct Truth {
   double ms;
 };
 
+/// Lines of what began until then, as of a killed program.
+std::vector<std::string> lines_until(TimeNs time, const std::filesystem::path& folder) {
+  constexpr std::string_view kStart = "\"start\":";
+  std::vector<std::string> out;
+  TraceFolder files = open_trace_folder(folder);
+  files.recorded_paths = true;
+  LineReader reader;
+  static_cast<void>(read_lines(files, reader, [&](const Line& line, const LinePlace&) {
+    std::string text = line_of(line);
+    const std::size_t start = text.find(kStart);
+    const bool later = start != std::string::npos && std::stoll(text.substr(start + kStart.size())) > time;
+    if (!later && !std::holds_alternative<EndRecord>(line)) out.push_back(std::move(text));
+  }));
+  return out;
+}
+
 TEST_CASE("the late rank of a recorded job is named with its cause, module and milliseconds") {
   const std::vector<Truth> jobs{{"host", 1, LateCause::host, "step/data", 8.095},
                                 {"backward_host", 0, LateCause::host, "step/backward", 8.100},
                                 {"loader", 1, LateCause::host, "", 8.087},
                                 {"copies", 0, LateCause::copies, "step/data", 4.595},
-                                {"launches", 1, LateCause::launching, "step/forward/extra", 15.308}};
+                                {"launches", 1, LateCause::launching, "step/forward/extra", 15.308},
+                                {"hooks_loader", 1, LateCause::loading, "step/dataloader", 8.092},
+                                {"bare_host", 1, LateCause::host, "", 8.085},
+                                {"gpu", 1, LateCause::gpu, "step/forward/extra", 4.253},
+                                {"layer", 1, LateCause::gpu, "step/forward/layers/2/attention", 4.291},
+                                {"backward_gpu", 0, LateCause::gpu, "step/backward", 4.139},
+                                {"slow_backward_gpu", 1, LateCause::gpu, "step/backward", 15.15}};
   for (const Truth& truth : jobs) {
     CAPTURE(truth.job);
     const ReadJob job = recorded_job(truth.job);
@@ -68,6 +93,40 @@ TEST_CASE("the table of modules has own times, and each module below its own par
   const auto& data = table.rows[1];
   CHECK(std::get<std::string>(data[8].value) == "rank 1");  // host code: it sleeps there
   CHECK(data[5].empty());                                   // its GPU times are alike
+}
+
+TEST_CASE("a wait for another rank is no finding about a grid, a stream or a kernel") {
+  for (const char* const rank : {"rank=0", "rank=1"}) {
+    const SectionRun run("findings",
+                         std::filesystem::path(RANGEFINDER_TEST_JOBS) / "slow_backward_gpu" / rank);
+    CHECK(run.shown().find("nccl") == std::string::npos);
+  }
+}
+
+TEST_CASE("a rank that is absent, has no end or recorded less is said") {
+  const std::filesystem::path folder = std::filesystem::path(RANGEFINDER_TEST_JOBS) / "host";
+  TraceOnDisk cut;
+  cut.lines = lines_until(4'900'000'000, folder / "rank=1");  // after 14 of 25 iterations
+  cut.write();
+  const ReadJob job({open_trace_folder(folder / "rank=0"), open_trace_folder(cut.folder.path())});
+
+  const std::vector<MissingRank> missing = missing_ranks(*job);
+
+  REQUIRE(missing.size() == 2);
+  CHECK(missing[0].problem == "no_end");
+  CHECK(missing[1].problem == "fewer_iterations");
+  CHECK(missing_text(missing).starts_with("Missing: rank 1 has no end: it was killed, or still runs."));
+  // Compared over the common time.
+  REQUIRE(job->compared.stragglers.size() == 1);
+  CHECK(job->compared.stragglers.front().module == "step/data");
+}
+
+TEST_CASE("gaps in the numbers of the ranks are absent ranks") {
+  const std::filesystem::path folder = std::filesystem::path(RANGEFINDER_TEST_JOBS) / "host";
+  const ReadJob job({open_trace_folder(folder / "rank=1")});
+
+  REQUIRE(missing_ranks(*job).size() == 1);
+  CHECK(missing_ranks(*job).front().text == "no trace of rank 0");
 }
 
 }  // namespace

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "profiler/base/number_text.h"
+#include "tools/analysis/queries/cells.h"
+#include "tools/analysis/ranks/job.h"
+
+namespace rangefinder {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;
+/// Ranks stop within this of each other, in the time of an iteration or of the run.
+constexpr double kSameLength = 0.1;
+
+std::optional<std::uint32_t> number_of(const JobRank& rank) {
+  const std::string& text = rank.trace->header.rank;
+  std::uint32_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+}
+
+/// "ranks 3, 5 and 2 more"
+std::string names_text(const std::vector<std::uint32_t>& numbers) {
+  std::string out = numbers.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < std::min(numbers.size(), kMostNamed); ++i)
+    out += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
+  return numbers.size() > kMostNamed ? out + " and " + std::to_string(numbers.size() - kMostNamed) + " more"
+                                     : out;
+}
+
+void add_absent(const Job& job, std::vector<MissingRank>& out) {
+  std::uint32_t size = 0;
+  std::set<std::uint32_t> present;
+  for (const JobRank& rank : job.ranks) {
+    size = std::max(size, rank.trace->header.ranks);
+    if (const auto number = number_of(rank)) present.insert(*number);
+  }
+  if (present.empty()) return;
+  const bool known = size != 0;
+  size = std::max(size, *present.rbegin() + 1);
+  std::vector<std::uint32_t> absent;
+  for (std::uint32_t number = 0; number < size && absent.size() + present.size() < size; ++number) {
+    if (!present.contains(number)) absent.push_back(number);
+  }
+  if (absent.empty()) return;
+  out.push_back(
+      {names_text(absent), "absent",
+       "no trace of " + names_text(absent) + (known ? ", of " + std::to_string(size) + " in all" : "")});
+}
+
+/// Ended before the others, or its files are damaged.
+void add_cut(const Job& job, std::vector<MissingRank>& out) {
+  TimeNs last_ns = 0;
+  const auto end_of = [&job](std::size_t r) { return job.ranks[r].trace->last_ns + job.clocks[r].offset_ns; };
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) last_ns = std::max(last_ns, end_of(r));
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    const TraceTotals& trace = *job.ranks[r].trace;
+    if (!trace.read.damage.empty()) {
+      out.push_back({job.ranks[r].name, "damaged", job.ranks[r].name + ": " + trace.read.damage});
+    } else if (!trace.end) {
+      const TimeNs early_ns = last_ns - end_of(r);
+      const bool early =
+          static_cast<double>(early_ns) > kSameLength * job.compared.iteration_ns && early_ns > 0;
+      out.push_back({job.ranks[r].name, "no_end",
+                     job.ranks[r].name + " has no end: it was killed, or still runs" +
+                         (early ? ". Its trace ends " + duration_text(static_cast<std::uint64_t>(early_ns)) +
+                                      " before the last one"
+                                : "")});
+    }
+  }
+}
+
+/// Recorded other iterations than those that all have.
+void add_windows(const Job& job, std::vector<MissingRank>& out) {
+  const JobIterations& common = job.compared.iterations;
+  std::size_t most = 0;
+  for (const JobRank& rank : job.ranks) most = std::max(most, rank.work->iterations().rows().size());
+  if (most < 2) return;
+  std::vector<std::string> fewer;
+  for (const JobRank& rank : job.ranks) {
+    const std::size_t has = rank.work->iterations().rows().size();
+    if (has == most) continue;
+    const std::string text = rank.name + " has " + counted_text(has, "iteration", "iterations") +
+                             ", another rank " + std::to_string(most);
+    out.push_back(
+        {rank.name, "fewer_iterations",
+         text + ": " +
+             (common.empty() ? "none is common to all, and none is compared"
+                             : "the " + std::to_string(common.size()) + " that all have are compared")});
+  }
+}
+
+}  // namespace
+
+std::vector<MissingRank> missing_ranks(const Job& job) {
+  std::vector<MissingRank> out;
+  add_absent(job, out);
+  add_cut(job, out);
+  add_windows(job, out);
+  return out;
+}
+
+std::string missing_text(const std::vector<MissingRank>& missing) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kMostNamed, missing.size()); ++i)
+    out += "Missing: " + missing[i].text + ".\n";
+  if (missing.size() > kMostNamed)
+    out += "Missing: " + std::to_string(missing.size() - kMostNamed) + " more, with --json.\n";
+  return out;
+}
+
+Table missing_table(const std::vector<MissingRank>& missing) {
+  Table table;
+  table.name = "missing_ranks";
+  table.columns = {{"rank", "rank"}, {"problem", "problem"}, {"text", "text"}};
+  for (const MissingRank& one : missing)
+    table.add({text_cell(one.rank), text_cell(one.problem), text_cell(one.text)});
+  return table;
+}
+
+}  // namespace rangefinder
