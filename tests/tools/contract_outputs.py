@@ -56,6 +56,7 @@ REPORTS = (
     ("kept_end", "--section", "loss"),
     ("rank0", "--section", "communication"),
     ("rank0", "rank1", "--as-ranks"),
+    ("work0", "work1", "--as-ranks"),
     ("job_gpu",),
     ("job_cut",),
 )
@@ -102,6 +103,11 @@ def rank_lines(rank, late_ns):
     return [*out, {**TRACE[7], "end": 50_000}]
 
 
+def work_lines(rank):
+    """A rank without collectives; the second takes longer."""
+    return [{**TRACE[0], "rank": str(rank)}, *TRACE[1:6], {**TRACE[6], "end": 1100 + 500 * rank}, *TRACE[7:]]
+
+
 class Outputs:
     def __init__(self, folder):
         self.folder = folder
@@ -114,6 +120,8 @@ class Outputs:
             "rank0": lambda: self._write("rank0", rank_lines(0, 0)),
             "rank1": lambda: self._write("rank1", rank_lines(1, 2500)),
             "torn": self._torn,
+            "work0": lambda: self._write("work0", work_lines(0)),
+            "work1": lambda: self._write("work1", work_lines(1)),
         }
         self._lock = threading.RLock()  # commands run in two threads
 

@@ -2,6 +2,7 @@
 """Files of `rangefinder diff --save`: they stand for their trace, are small, and a damaged one is refused.
 Usage: diff_baseline_test.py RANGEFINDER REPOSITORY REPLAY"""
 import json
+import shutil
 
 import cli_case
 import export_case
@@ -36,6 +37,32 @@ class Baseline(CommandLine):
                         with self.subTest(a=a, b=b, options=options):
                             done = self.call("diff", a, b, *options)
                             self.assertEqual((done.returncode, done.stdout), (expected.returncode, expected.stdout))
+
+    def job(self, recorded_as):
+        """A recorded job of two ranks: slow_rank.py, see tests/unit/analysis/ranks."""
+        for rank in (0, 1):
+            shutil.copytree(cli_case.REPOSITORY / "tests/unit/analysis/ranks/recorded_jobs" / recorded_as / f"rank={rank}",
+                            self.folder / recorded_as / f"host=a/rank={rank}/pid={rank}")
+        return self.folder / recorded_as
+
+    def test_two_jobs_are_compared_by_waits_own_time_and_late_ranks_and_so_are_their_baselines(self):
+        before, after, file = self.job("none"), self.job("gpu"), self.folder / "none.json"
+        self.check_code(self.call("diff", "--save", file, before), 0)
+        schema = json.loads((cli_case.REPOSITORY / "schema" / "baseline.schema.json").read_text())
+        self.assertEqual([e.message for e in Draft202012Validator(schema).iter_errors(json.loads(file.read_text()))], [])
+        whole = json.loads(self.call("diff", before, after, "--json").stdout)
+        self.assertEqual((whole["a"]["late"], whole["b"]["ranks"]), ("No rank is late.", 2))
+        self.assertTrue(whole["b"]["late"].startswith("Rank 1 makes the other wait 2.75 ms an iteration"), whole["b"])
+        rows = {row["path"]: row for row in whole["modules"]}
+        self.assertEqual(rows["step/forward/extra"]["verdict"], "new")
+        self.assertGreater(rows["step"]["most_b"], rows["step"]["least_b"] + 3_000_000)
+        self.assertIn("rank_wait_ns", {row["quantity"] for row in whole["iteration"]})
+        for a in (before, file):
+            done = self.call("diff", a, after, "--fail-over", "iteration=5%")
+            self.check_code(done, 1)
+            self.assertIn("No rank is late.", done.stdout)
+            self.assertNotIn("Kernels\n", done.stdout)
+        self.check_code(self.call("diff", before, after / "host=a/rank=0"), 2)
 
     def test_a_baseline_keeps_the_selected_iterations(self):
         file = self.saved("case_starved_one", "--iterations", "10:30")

@@ -202,6 +202,8 @@ int diff_traces(const DiffVerb& verb) {
   }
   const DiffAnswer answer(std::move(a), std::move(b), options);
   std::vector<Table> tables = diff_tables(answer.diff, verb.all);
+  const auto is_kernels = [](const Table& table) { return table.name == "kernels"; };
+  if (answer.a.ranks != 0 && !verb.json) std::erase_if(tables, is_kernels);  // not compared
   for (std::size_t i = 1; i < tables.size(); ++i) keep_first(tables[i], verb.top);
   // Every row is new or gone.
   if (answer.diff.basis == Basis::none && !verb.all && !verb.json && !verb.csv) tables.resize(1);

@@ -186,6 +186,10 @@ std::string one_report(const Loaded& loaded, const ReportOptions& options) {
 /// A check of any trace fails, or with --strict a rank is missing.
 int exit_code(const AllLoaded& all, const std::optional<Job>& job, bool strict) {
   if (strict && job && !missing_ranks(*job).empty()) return kExitCheckFailed;
+  const std::string absent =
+      strict && all.size() == 1 ? absent_text({&all.front()->reading.trace.header}) : "";
+  if (!absent.empty()) std::cerr << "Missing: " << absent << ".\n";
+  if (!absent.empty()) return kExitCheckFailed;
   for (const auto& one : all) {
     if (one->section != nullptr && one->section->fails()) return kExitCheckFailed;
   }
@@ -282,7 +286,9 @@ int report(ReportOptions& options) {
   }
   std::optional<Job> job;
   if (options.as_ranks && !options.markdown) {
-    std::cout << separator << ranks_text(job.emplace(ranks_of(all)), options.style(), options.view.depth);
+    std::cout << separator
+              << ranks_text(job.emplace(ranks_of(all)), options.style(), options.view.depth,
+                            options.selection.everything());
   } else if (all.size() > 1 && one_by_one) {
     std::cout << "\nEach trace by itself: these are not the ranks of one job. To compare them as ranks:\n"
               << report_command(options.places, "--as-ranks");

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/analysis/findings/findings.h"
+#include "tools/rangefinder/verb.h"
 
 namespace rangefinder {
 namespace {
@@ -28,17 +29,23 @@ void put_ranks(const Job& job, nlohmann::ordered_json& out, std::uint32_t depth)
   out["rank_findings"] = findings_json(find_rank_imbalance(job));
 }
 
-std::string ranks_text(const Job& job, const TextStyle& style, std::uint32_t depth) {
-  std::string out = missing_text(missing_ranks(job)) + straggler_lines(job);
+std::string ranks_text(const Job& job, const TextStyle& style, std::uint32_t depth, bool everything) {
+  std::string out = missing_text(missing_ranks(job)) +
+                    (everything ? straggler_lines(job) : "A selection does not show who is late.\n");
   if (!out.empty()) out = wrapped_lines(out, style.width) + "\n";
-  if (const std::string lines = lateness_lines(job, style.width); !lines.empty()) out += lines + "\n";
-  out += shown(rank_table(job, kRanksShown), style) + "\n";
+  if (const std::string lines = lateness_lines(job, style.width); everything && !lines.empty())
+    out += lines + "\n";
+  Table ranks = rank_table(job, kRanksShown);
+  if (!everything) ranks.remarks.clear();
+  out += shown(std::move(ranks), style) + "\n";
   if (!job.compared.iterations.empty()) out += shown(job_module_table(job, depth, true), style);
-  const std::vector<Finding> found = find_rank_imbalance(job);
+  const std::vector<Finding> found = everything ? find_rank_imbalance(job) : std::vector<Finding>();
   if (!found.empty()) out += "\n" + findings_text(found, style);
-  const Table clocks = clock_table(job);
-  if (!clocks.remarks.empty()) out += "\n" + clocks.remarks;
-  return out;
+  if (const Table clocks = clock_table(job); !clocks.remarks.empty()) out += "\n" + clocks.remarks;
+  if (!everything || job.compared.stragglers.empty()) return out;
+  const TraceTotals& late = *job.ranks[job.compared.stragglers.front().rank].trace;
+  return out + "\nNext, the late rank by itself, with findings:\n  rangefinder report " +
+         quoted_for_shell(late.files.folder.string()) + "\n";
 }
 
 }  // namespace rangefinder

@@ -48,7 +48,7 @@ constexpr QuantityName kQuantityNames[] = {
     {"launches", "launches", Unit::count, "more", "fewer"},
     {"kernels", "kernels", Unit::count, "more", "fewer"},
     {"gpu_memory_bytes", "GPU memory, peak", Unit::bytes, "more", "less"},
-    {"rank_wait_ns", "waits for ranks", Unit::ns, "more", "less"},
+    {"rank_wait_ns", "waits, mean rank", Unit::ns, "more", "less"},
     {"transfer_ns", "communication", Unit::ns, "more", "less"}};
 
 /// By Verdict.

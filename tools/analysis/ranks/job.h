@@ -45,6 +45,8 @@ struct MissingRank {
   std::string text;     ///< a sentence without a full stop
 };
 [[nodiscard]] std::vector<MissingRank> missing_ranks(const Job& job);
+/// Numbers without a trace: "no trace of rank 1, of 2 in all"; empty: none, or no rank has a number.
+[[nodiscard]] std::string absent_text(const std::vector<const Header*>& ranks);
 /// A line for each; empty: the comparison has all.
 [[nodiscard]] std::string missing_text(const std::vector<MissingRank>& missing);
 [[nodiscard]] Table missing_table(const std::vector<MissingRank>& missing);
@@ -56,6 +58,8 @@ struct MissingRank {
 /// For each of the ranks that were late most a line of blocks, one for one or more iterations: how long the
 /// others waited for it. `width`: of the terminal; 0: unlimited. Empty: nobody was late, or few iterations.
 [[nodiscard]] std::string lateness_lines(const Job& job, std::size_t width);
+/// What means are of: "mean of 24 iterations", "whole run".
+[[nodiscard]] std::string compared_text(const Job& job);
 /// One row for each straggler.
 [[nodiscard]] Table straggler_table(const Job& job);
 /// One row per rank, the one that made the others wait most first. `most`: rows; 0: all.

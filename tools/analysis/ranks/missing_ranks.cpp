@@ -14,8 +14,8 @@ constexpr std::size_t kMostNamed = 8;
 /// Ranks stop within this of each other, in the time of an iteration or of the run.
 constexpr double kSameLength = 0.1;
 
-std::optional<std::uint32_t> number_of(const JobRank& rank) {
-  const std::string& text = rank.trace->header.rank;
+std::optional<std::uint32_t> number_of(const Header& header) {
+  const std::string& text = header.rank;
   std::uint32_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
@@ -30,24 +30,37 @@ std::string names_text(const std::vector<std::uint32_t>& numbers) {
                                      : out;
 }
 
-void add_absent(const Job& job, std::vector<MissingRank>& out) {
-  std::uint32_t size = 0;
+struct Absent {
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t of = 0;  ///< 0: no launcher said how many there are
+};
+
+Absent absent_of(const std::vector<const Header*>& ranks) {
+  Absent out;
   std::set<std::uint32_t> present;
-  for (const JobRank& rank : job.ranks) {
-    size = std::max(size, rank.trace->header.ranks);
-    if (const auto number = number_of(rank)) present.insert(*number);
+  for (const Header* const header : ranks) {
+    out.of = std::max(out.of, header->ranks);
+    if (const auto number = number_of(*header)) present.insert(*number);
   }
-  if (present.empty()) return;
-  const bool known = size != 0;
-  size = std::max(size, *present.rbegin() + 1);
-  std::vector<std::uint32_t> absent;
-  for (std::uint32_t number = 0; number < size && absent.size() + present.size() < size; ++number) {
-    if (!present.contains(number)) absent.push_back(number);
+  if (present.empty()) return {};
+  const std::uint32_t size = std::max(out.of, *present.rbegin() + 1);
+  for (std::uint32_t number = 0; number < size && out.numbers.size() + present.size() < size; ++number) {
+    if (!present.contains(number)) out.numbers.push_back(number);
   }
-  if (absent.empty()) return;
-  out.push_back(
-      {names_text(absent), "absent",
-       "no trace of " + names_text(absent) + (known ? ", of " + std::to_string(size) + " in all" : "")});
+  return out;
+}
+
+std::string text_of(const Absent& absent) {
+  if (absent.numbers.empty()) return {};
+  return "no trace of " + names_text(absent.numbers) +
+         (absent.of == 0 ? "" : ", of " + std::to_string(absent.of) + " in all");
+}
+
+void add_absent(const Job& job, std::vector<MissingRank>& out) {
+  std::vector<const Header*> headers;
+  for (const JobRank& rank : job.ranks) headers.push_back(&rank.trace->header);
+  const Absent absent = absent_of(headers);
+  if (!absent.numbers.empty()) out.push_back({names_text(absent.numbers), "absent", text_of(absent)});
 }
 
 /// Ended before the others, or its files are damaged.
@@ -93,6 +106,10 @@ void add_windows(const Job& job, std::vector<MissingRank>& out) {
 }
 
 }  // namespace
+
+std::string absent_text(const std::vector<const Header*>& ranks) {
+  return text_of(absent_of(ranks));
+}
 
 std::vector<MissingRank> missing_ranks(const Job& job) {
   std::vector<MissingRank> out;

@@ -20,13 +20,12 @@ struct Times {
     std::size_t rank;
   };
   std::vector<One> sorted;
-  double median_ns = 0;
+  double median_ns = 0;  ///< of all but the slowest
   [[nodiscard]] double excess_ns() const { return sorted.back().ns - median_ns; }
 };
 
 Times times_of(const Job& job, const RankModule& module) {
   Times out;
-  std::vector<double> values;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     if (module.paths[r].empty()) continue;
     double ns = 0;
@@ -36,11 +35,12 @@ Times times_of(const Job& job, const RankModule& module) {
             job.ranks[r].work->ns(RankCost::kernels, path, i + static_cast<std::size_t>(job.waits.first[r]));
     }
     out.sorted.push_back({ns, r});
-    values.push_back(ns);
   }
   std::sort(out.sorted.begin(), out.sorted.end(),
             [](const Times::One& a, const Times::One& b) { return a.ns < b.ns; });
-  out.median_ns = median_without(values, values.size());
+  std::vector<double> values;
+  for (const Times::One& one : out.sorted) values.push_back(one.ns);
+  if (!values.empty()) out.median_ns = median_without(values, values.size() - 1);
   return out;
 }
 
@@ -53,24 +53,25 @@ Finding finding_of(const Job& job, const std::string& path, const Times& times, 
   const std::size_t iterations = job.compared.iterations.size();
   Finding finding{"rank_imbalance", path, rounded(slowest.ns), rounded(times.excess_ns())};
   finding.effect = "takes longer on the GPU in " + job.ranks[slowest.rank].name + " than in the other ranks";
-  finding.why = "In " + counted_text(iterations, "iteration", "iterations") + " it takes " +
+  finding.why = (iterations < 2 ? "It takes " : "In " + count_text(iterations) + " iterations it takes ") +
                 duration_text(rounded(slowest.ns)) + " there, " + duration_text(rounded(times.median_ns)) +
-                " in the median of " + counted_text(times.sorted.size(), "rank", "ranks") +
-                ". The fastest is " + job.ranks[fastest.rank].name + " with " +
+                " in the median of the others. The fastest is " + job.ranks[fastest.rank].name + " with " +
                 duration_text(rounded(fastest.ns)) + ".";
   finding.severity = severity_of(*finding.saving_ns, rounded(busy_ns));
   finding.evidence = {evidence_text("slowest_rank", "slowest rank", job.ranks[slowest.rank].name),
                       evidence_ns("slowest_ns", "its GPU time", rounded(slowest.ns)),
-                      evidence_ns("median_ns", "median of the ranks", rounded(times.median_ns)),
+                      evidence_ns("median_ns", "median of the others", rounded(times.median_ns)),
                       evidence_text("fastest_rank", "fastest rank", job.ranks[fastest.rank].name),
                       evidence_ns("fastest_ns", "its GPU time", rounded(fastest.ns)),
                       evidence_factor("slowest_over_median", "slowest over median",
                                       times.median_ns <= 0 ? 0 : slowest.ns / times.median_ns),
                       evidence_count("ranks", "ranks", times.sorted.size())};
   finding.next_step =
-      "compare the two ranks: uneven data shows as different launch sizes, a slower GPU as longer kernels of "
-      "the same sizes";
-  finding.code = "rangefinder diff FASTEST SLOWEST";
+      "look at its kernels: uneven data shows as other launch sizes than on the other ranks, a slower GPU as "
+      "longer kernels of the same sizes";
+  finding.code = "rangefinder report " +
+                 quoted_for_shell(job.ranks[slowest.rank].trace->files.folder.string()) +
+                 " --section kernels";
   return finding;
 }
 
@@ -92,7 +93,10 @@ std::vector<Finding> find_rank_imbalance(const Job& job) {
     const Times times = times_of(job, module);
     if (times.sorted.size() < 2) continue;
     const std::size_t slowest = times.sorted.back().rank;
-    const auto late = [slowest](const Straggler& one) { return one.rank == slowest; };
+    // The first lines have the cause already.
+    const auto late = [slowest, &module](const Straggler& one) {
+      return one.rank == slowest && folded_path(one.module) != module.path;
+    };
     if (job.waits.collectives != 0 &&
         std::none_of(job.compared.stragglers.begin(), job.compared.stragglers.end(), late))
       continue;

@@ -33,6 +33,16 @@ double median_without(std::vector<double> values, std::size_t rank) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+std::string folded_path(const std::string& path) {
+  std::string out;
+  for (std::size_t from = 0; from <= path.size();) {
+    const std::size_t to = std::min(path.find('/', from), path.size());
+    out += (from == 0 ? "" : "/") + folded_name(path.substr(from, to - from));
+    from = to + 1;
+  }
+  return out;
+}
+
 RankModules::RankModules(const std::vector<JobRank>& ranks, const RankWaits& waits)
     : ranks_(ranks), waits_(waits) {
   for (std::vector<RankModule>* const modules : {&all_, &folded_}) {

@@ -31,6 +31,9 @@ struct JobRank {
   const RankWork* work = nullptr;
 };
 
+/// "layers/12/mlp" ─▶ "layers/*/mlp"
+[[nodiscard]] std::string folded_path(const std::string& path);
+
 /// Numbers of iterations of the job; those of a rank are RankWaits::first more.
 using JobIterations = std::vector<std::size_t>;
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include "profiler/base/number_text.h"
@@ -11,6 +13,8 @@
 namespace rangefinder {
 namespace {
 
+/// Those that do not wait for the GPU.
+constexpr std::array<RankCost, 3> kDriverCalls{RankCost::launching, RankCost::copy_calls, RankCost::memory};
 /// Relative spread below which no rank is the slowest.
 constexpr double kMinSlower = 0.02;
 /// Relative spread of the runs' lengths that equal GPU times do not explain.
@@ -53,7 +57,8 @@ RankTotals totals_of(const JobRank& rank) {
 
 /// Means of the compared iterations; empty where none are compared.
 struct RankMeans {
-  double made_wait_ns = 0, waited_ns = 0, transfer_ns = 0, kernels_ns = 0, copies_ns = 0, host_ns = 0;
+  double made_wait_ns = 0, waited_ns = 0, transfer_ns = 0, kernels_ns = 0, copies_ns = 0, host_ns = 0,
+         calls_ns = 0;
 };
 
 RankMeans means_of(const Job& job, std::size_t rank) {
@@ -70,6 +75,7 @@ RankMeans means_of(const Job& job, std::size_t rank) {
   out.kernels_ns = sum_of(RankCost::kernels);
   out.copies_ns = sum_of(RankCost::copies);
   out.host_ns = sum_of(RankCost::host);
+  for (const RankCost cost : kDriverCalls) out.calls_ns += sum_of(cost);
   const auto others = static_cast<double>(std::max<std::size_t>(1, job.waits.others[rank]));
   const auto count = static_cast<double>(std::max<std::size_t>(1, iterations.size()));
   for (const std::size_t i : iterations) {
@@ -141,23 +147,28 @@ Over over(const std::vector<std::vector<double>>& ns, const std::vector<std::vec
 
 }  // namespace
 
+std::string compared_text(const Job& job) {
+  const auto no_rows = [](const JobRank& rank) { return rank.work->iterations().rows().empty(); };
+  if (std::all_of(job.ranks.begin(), job.ranks.end(), no_rows)) return "whole run";
+  return "mean of " + counted_text(job.compared.iterations.size(), "iteration", "iterations");
+}
+
 Table rank_table(const Job& job, std::size_t most) {
   Table table;
   table.name = "ranks";
   const bool by_iteration = !job.compared.iterations.empty() && job.waits.collectives != 0;
-  table.title = by_iteration ? "Ranks, mean of " +
-                                   counted_text(job.compared.iterations.size(), "iteration", "iterations")
-                             : "Ranks";
+  table.title = by_iteration ? "Ranks, " + compared_text(job) : "Ranks";
   table.columns = {
       {"rank", "rank"},
       {"host", "host"},
       {"gpu", "GPU"},
-      {"late_ns", "made others wait", Unit::ns},
-      {"waited_ns", "waited", Unit::ns},
-      {"transfer_ns", "transfer", Unit::ns},
+      {"waited_for_ns", "others waited", Unit::ns},
+      {"waited_ns", "exposed wait", Unit::ns},
+      {"transfer_ns", "exposed transfer", Unit::ns},
       {"kernels_ns", "own kernels", Unit::ns},
       {"copies_ns", "copies", Unit::ns, 60},
       {"host_ns", "host code", Unit::ns},
+      {"calls_ns", "driver calls", Unit::ns, 70},
       {"own_gpu_ns", "GPU time", Unit::ns, 90, "", by_iteration ? kOnlyJson : Outputs()},
       {"communication_ns", "communication", Unit::ns, 90, "", by_iteration ? kOnlyJson : Outputs()},
       {"kernels", "kernels", Unit::count, 90, "", by_iteration ? kOnlyJson : Outputs()}};
@@ -178,10 +189,14 @@ Table rank_table(const Job& job, std::size_t most) {
     table.add({text_cell(job.ranks[r].name), text_cell(job.ranks[r].trace->header.host),
                text_cell(gpu_text(job.ranks[r])), mean(means[r].made_wait_ns), mean(means[r].waited_ns),
                mean(means[r].transfer_ns), mean(means[r].kernels_ns), mean(means[r].copies_ns),
-               mean(means[r].host_ns), number_cell(totals[r].own_ns()),
+               mean(means[r].host_ns), mean(means[r].calls_ns), number_cell(totals[r].own_ns()),
                number_cell(totals[r].communication_ns), number_cell(totals[r].kernels)});
   }
-  if (!by_iteration) table.remarks = work_text(job, totals);
+  const bool none_common = job.compared.iterations.empty();
+  if (none_common)
+    table.remarks = "Who is late is not known: no iteration is common to all ranks.\n";
+  else if (!by_iteration)
+    table.remarks = work_text(job, totals);
   if (most != 0 && order.size() > most) {
     keep_first(table, most);
     table.remarks += counted_text(order.size() - most, "more rank", "more ranks") + ": --json\n";
@@ -192,11 +207,16 @@ Table rank_table(const Job& job, std::size_t most) {
 Table job_module_table(const Job& job, std::uint32_t depth, bool folded) {
   const std::vector<RankModule>& modules = folded ? job.modules.folded() : job.modules.all();
   const JobIterations& iterations = job.compared.iterations;
-  std::vector<std::vector<double>> gpu, host, waited, transfer;
+  std::vector<std::vector<double>> gpu, host, calls, waited, transfer;
   std::vector<std::vector<bool>> has;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     gpu.push_back(job.modules.ns(modules, RankCost::kernels, r, iterations));
     host.push_back(job.modules.ns(modules, RankCost::host, r, iterations));
+    calls.emplace_back(modules.size());
+    for (const RankCost cost : kDriverCalls) {
+      const std::vector<double> ns = job.modules.ns(modules, cost, r, iterations);
+      std::transform(ns.begin(), ns.end(), calls.back().begin(), calls.back().begin(), std::plus<>());
+    }
     RankModules::Waits waits = job.modules.waits(modules, r, iterations);
     waited.push_back(std::move(waits.waited_ns));
     transfer.push_back(std::move(waits.transfer_ns));
@@ -204,7 +224,7 @@ Table job_module_table(const Job& job, std::uint32_t depth, bool folded) {
   }
   Table out;
   out.name = "merged";
-  out.title = "Modules over the ranks, mean of " + counted_text(iterations.size(), "iteration", "iterations");
+  out.title = "Modules over the ranks, " + compared_text(job);
   out.empty = "No module in any of these traces.";
   out.cut = CutSide::back;
   out.sortable = false;
@@ -217,12 +237,17 @@ Table job_module_table(const Job& job, std::uint32_t depth, bool folded) {
                  {"mean_host_ns", "host code", Unit::ns},
                  {"max_host_ns", "max", Unit::ns},
                  {"slowest_host", "slowest"},
-                 {"waited_ns", "wait", Unit::ns},
+                 {"mean_calls_ns", "driver calls", Unit::ns, 60},
+                 {"waited_ns", "exposed wait", Unit::ns},
                  {"transfer_ns", "transfer", Unit::ns},
                  {"ranks", "ranks", Unit::count}};
   const auto name_of = [&job](std::size_t rank) {
     return rank == SIZE_MAX ? Cell() : text_cell(job.ranks[rank].name);
   };
+  if (job.waits.collectives != 0)
+    out.remarks =
+        "Beside kernels that wait for another rank all others are slower: a rank that waits may take "
+        "longest.\n";
   for (const std::size_t m : RankModules::in_tree_order(modules)) {
     const RankModule& module = modules[m];
     const Over on_gpu = over(gpu, has, m), on_host = over(host, has, m);
@@ -233,8 +258,8 @@ Table job_module_table(const Job& job, std::uint32_t depth, bool folded) {
              ns_cell(on_gpu.mean), ns_cell(on_gpu.least), ns_cell(on_gpu.most),
              number_cell(spread(on_gpu.least, on_gpu.most, on_gpu.mean)), name_of(on_gpu.slowest),
              ns_cell(on_host.mean), ns_cell(on_host.most), name_of(on_host.slowest),
-             ns_cell(over(waited, has, m).mean), ns_cell(over(transfer, has, m).mean),
-             cell_if(on_gpu.ranks < job.ranks.size(), on_gpu.ranks)});
+             ns_cell(over(calls, has, m).mean), ns_cell(over(waited, has, m).mean),
+             ns_cell(over(transfer, has, m).mean), cell_if(on_gpu.ranks < job.ranks.size(), on_gpu.ranks)});
   }
   return out;
 }

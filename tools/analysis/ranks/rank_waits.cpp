@@ -183,8 +183,8 @@ class Comparison {
       wait->waited_ns += exposed_ns;
       wait->transfer_ns += transfer_ns;
       ModuleWait& module = out_.modules[rank][{one.path, one.iteration}];
-      module.waited_ns += waited_ns;
-      module.transfer_ns += duration_ns(came_ns, one.end_ns);
+      module.waited_ns += exposed_ns;
+      module.transfer_ns += transfer_ns;
     }
     return exposed_ns;
   }

@@ -43,7 +43,7 @@ struct IterationWait {
   std::uint64_t made_wait_ns = 0;  ///< summed over the others
 };
 
-/// Times of communication of one rank in one module.
+/// The same of one rank in one module and iteration.
 struct ModuleWait {
   std::uint64_t waited_ns = 0, transfer_ns = 0;
 };

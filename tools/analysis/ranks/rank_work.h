@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analysis/model/trace_names.h"
 #include "tools/analysis/queries/communication_log.h"
 #include "tools/analysis/queries/iteration_log.h"
 

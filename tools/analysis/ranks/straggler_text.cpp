@@ -18,6 +18,8 @@ constexpr std::size_t kMostLines = 10;
 constexpr std::size_t kLeastIterations = 4;
 /// Of the iterations: late in fewer of them is said.
 constexpr double kOften = 0.5;
+/// The quantile of all lateness that has a full block.
+constexpr double kFullBlock = 0.95;
 /// A wait that is longer than its cause by this is explained.
 constexpr double kMuchMore = 1.3;
 
@@ -80,12 +82,19 @@ std::string details_text(const Job& job, const Straggler& one) {
     if (const GpuRecord* const gpu = trace.gpu(overlaps.begin()->first)) out += " (" + gpu->name + ")";
   }
   out += ".";
+  const bool two = job.ranks.size() == 2;
   if (one.cause != LateCause::unknown) {
-    out += " There it takes " + ns_text(one.own_ns) + " an iteration, " + ns_text(one.others_ns) +
-           (job.ranks.size() == 2 ? " on the other rank." : " in the median of the other ranks.");
+    const std::string own = ns_text(one.own_ns), others = ns_text(one.others_ns);
+    const std::string who = two ? "the other rank " : "the median of the others ";
+    out += " It takes " + own + " there in an iteration, " +
+           (one.others_ns > 0 ? who + others
+            : two             ? "the other rank nothing"
+                              : "the others nothing") +
+           ".";
   }
   if (one.waited_for_ns > kMuchMore * one.made_wait_ns)
-    out += " The others wait " + ns_text(one.waited_for_ns) + ", but the rest is a lead that costs nothing.";
+    out += std::string(two ? " The other waits " : " The others wait ") + ns_text(one.waited_for_ns) +
+           ", but what exceeds that is a lead, which costs nothing.";
   const std::size_t all = job.compared.iterations.size();
   if (static_cast<double>(one.late) < kOften * static_cast<double>(all))
     out += " It was late in " + std::to_string(one.late) + " of " + std::to_string(all) + " iterations.";
@@ -95,8 +104,8 @@ std::string details_text(const Job& job, const Straggler& one) {
 std::string straggler_sentence(const Job& job, const Straggler& one) {
   return capital(job.ranks[one.rank].name) +
          (job.ranks.size() == 2 ? " makes the other wait " : " makes the others wait ") +
-         ns_text(one.made_wait_ns) + " an iteration (" + share_text(one.share) +
-         "): " + cause_text(job, one) + ".";
+         ns_text(one.made_wait_ns) + " an iteration (" + share_text(one.share) + " of " +
+         ns_text(job.compared.iteration_ns) + "): " + cause_text(job, one) + ".";
 }
 
 std::string none_late_text(const Job& job) {
@@ -114,12 +123,14 @@ std::string none_late_text(const Job& job) {
     return out + "  The ranks wait " + ns_text(compared.waited_ns) + " for each other in an iteration (" +
            share_text(part(compared.waited_ns)) + "), by turns.\n";
   }
-  return out + "  " + capital(job.ranks[most->rank].name) + " is " + ns_text(most->waited_for_ns) +
-         " behind in each iteration" +
-         (most->excess_ns > 0
-              ? ", and does at most " + ns_text(most->excess_ns) + " more, spread over its code"
-              : "") +
-         ". Where hosts run ahead of their\n  GPUs such a lead stays once there is one, and costs nothing.\n";
+  const bool two = job.ranks.size() == 2;
+  return out + "  " + capital(job.ranks[most->rank].name) + " comes to collectives " +
+         ns_text(most->waited_for_ns) + (two ? " after the other" : " after the others") +
+         " in a mean iteration, but does " +
+         (most->excess_ns > 0 ? "at most " + ns_text(most->excess_ns) + " more" : "no more") +
+         (two ? " than it" : " than they") +
+         ". Such a lead stays once a host has lost time, where hosts run ahead of their GPUs, and costs "
+         "nothing.\n";
 }
 
 }  // namespace
@@ -202,7 +213,7 @@ std::string lateness_lines(const Job& job, std::size_t width) {
   const std::size_t in_block = 1 + (iterations.size() - 1) / room;
   const std::size_t blocks = 1 + (iterations.size() - 1) / in_block;
   std::vector<std::vector<double>> late(shown.size(), std::vector<double>(blocks));
-  double most = 0;
+  std::vector<double> all;
   for (std::size_t s = 0; s < shown.size(); ++s) {
     const auto others = static_cast<double>(std::max<std::size_t>(1, job.waits.others[shown[s]]));
     for (std::size_t i = 0; i < iterations.size(); ++i) {
@@ -212,11 +223,14 @@ std::string lateness_lines(const Job& job, std::size_t width) {
           static_cast<double>(job.waits.iterations[iterations[i]][shown[s]].made_wait_ns) / others /
           static_cast<double>(in_this);
     }
-    most = std::max(most, *std::max_element(late[s].begin(), late[s].end()));
+    all.insert(all.end(), late[s].begin(), late[s].end());
   }
+  // Without the longest of all: one of them would hide the others.
+  std::sort(all.begin(), all.end());
+  const double most = all[static_cast<std::size_t>(kFullBlock * static_cast<double>(all.size() - 1))];
   std::string out = "Lateness, iterations " + std::to_string(iterations.front()) + " to " +
                     std::to_string(iterations.back()) + " (a full block: the others wait " + ns_text(most) +
-                    ")\n";
+                    " or more)\n";
   for (std::size_t s = 0; s < shown.size(); ++s) {
     const std::string& name = job.ranks[shown[s]].name;
     out += name + std::string(name_width - name.size() + 2, ' ');

@@ -40,7 +40,7 @@ bool loads_data(std::string_view path) {
 /// What a rank took more than the others, in one module and those below it: costs that add up.
 struct Excess {
   std::size_t module = 0;
-  double ns = 0, own_ns = 0, others_ns = 0;
+  double ns = 0, own_ns = 0;
   std::vector<double> by_cost;  ///< parts of `ns`
 };
 
@@ -97,16 +97,23 @@ class CauseOf {
   }
 
   void take(const Side& side) {
-    const auto [most, modules] = largest(side);
+    auto [most, modules] = largest(side);
     if (most.ns <= 0) return;
+    // The numbers are those of all iterations, as in the tables.
+    const double only_late_ns = most.ns;
+    const JobIterations late = std::exchange(late_, iterations_);
+    const double part = std::exchange(part_, 1);
+    most = excesses(*modules, side)[most.module];
+    late_ = late;
+    part_ = part;
     out_.module = (*modules)[most.module].path;
     out_.on_gpu = &side == &kGpuSide;
     out_.excess_ns = most.ns;
     out_.own_ns = most.own_ns;
-    out_.others_ns = most.others_ns;
-    out_.made_wait_ns = std::min(out_.waited_for_ns, most.ns);
-    const auto part = std::max_element(most.by_cost.begin(), most.by_cost.end());
-    out_.cause = side.parts[static_cast<std::size_t>(part - most.by_cost.begin())].cause;
+    out_.others_ns = most.own_ns - most.ns;
+    out_.made_wait_ns = std::max(0.0, std::min({out_.waited_for_ns, most.ns, only_late_ns}));
+    const auto cost = std::max_element(most.by_cost.begin(), most.by_cost.end());
+    out_.cause = side.parts[static_cast<std::size_t>(cost - most.by_cost.begin())].cause;
   }
 
   /// Over the median of the other ranks that have the module.
@@ -130,7 +137,6 @@ class CauseOf {
         out[m].module = m;
         out[m].ns += more;
         out[m].own_ns += own;
-        out[m].others_ns += own - more;
         out[m].by_cost.push_back(more);
       }
     }

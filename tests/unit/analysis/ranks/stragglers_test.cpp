@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The late rank and its cause in recorded jobs: slow_rank.py of tests/gpu on two H200s, 2026-11-29.
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -93,6 +94,61 @@ TEST_CASE("the table of modules has own times, and each module below its own par
   const auto& data = table.rows[1];
   CHECK(std::get<std::string>(data[8].value) == "rank 1");  // host code: it sleeps there
   CHECK(data[5].empty());                                   // its GPU times are alike
+}
+
+/// Eight iterations of 10 ms: data, the own stage of a pipeline for 4 ms, an AllReduce. `data_ms`: host time.
+void write_stage(TraceOnDisk& out, int rank, TimeNs data_ms, TimeNs wait_ms) {
+  constexpr TimeNs kMs = 1'000'000;
+  Header of_rank = header();
+  of_rank.rank = std::to_string(rank);
+  KernelNameRecord all_reduce = kernel_name(2, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)");
+  all_reduce.from_library = "NCCL";
+  out.lines = {line_of(of_rank),
+               line_of(gpu()),
+               line_of(path(1, 0, "step")),
+               line_of(path(2, 1, "data")),
+               line_of(path(3, 1, rank == 0 ? "encoder" : "decoder")),
+               line_of(kernel_name(1, "gemm")),
+               line_of(all_reduce),
+               line_of(config(1))};
+  for (TimeNs i = 0; i < 8; ++i) {
+    const TimeNs at = i * 10 * kMs;
+    const auto id = static_cast<std::uint64_t>(3 * i + 1);
+    const TimeNs computes = at + data_ms * kMs, meets = at + 9 * kMs;
+    out.lines.push_back(line_of(range(id + 1, 2, at + 10, computes)));
+    out.lines.push_back(line_of(range(id + 2, 3, computes, computes + kMs / 2)));
+    out.lines.push_back(line_of(range(id, 1, at, computes + kMs)));
+    const auto launch = static_cast<std::uint32_t>(2 * i + 1);
+    out.lines.push_back(line_of(kernel(launch, 3, computes, computes + 4 * kMs, id + 2)));
+    KernelRecord collective = kernel(launch + 1, 1, meets - wait_ms * kMs, meets, id);
+    collective.name = 2;
+    collective.work.stream = 8;
+    out.lines.push_back(line_of(collective));
+  }
+  out.lines.push_back(line_of(end_record()));
+  out.write();
+}
+
+TEST_CASE("stages of a pipeline, which one rank has, are no cause; the host code of both is") {
+  TraceOnDisk first, second;
+  write_stage(first, 0, 1, 4);
+  write_stage(second, 1, 4, 1);
+  const ReadJob job({open_trace_folder(first.folder.path()), open_trace_folder(second.folder.path())});
+
+  REQUIRE(job->compared.stragglers.size() == 1);
+  const Straggler& late = job->compared.stragglers.front();
+  CHECK(late.rank == 1);
+  CHECK(late.module == "step/data");
+  CHECK(late.excess_ns == 3'000'000);
+  CHECK(late.made_wait_ns == 3'000'000);
+  const Table modules = job_module_table(*job, 0, true);
+  const auto row = [&modules](const std::string& of) -> const std::vector<Cell>& {
+    return *std::find_if(modules.rows.begin(), modules.rows.end(),
+                         [&of](const auto& cells) { return std::get<std::string>(cells[0].value) == of; });
+  };
+  CHECK(std::get<std::uint64_t>(row("step/encoder")[1].value) == 4'000'000);  // of the rank that has it
+  CHECK(std::get<std::uint64_t>(row("step/encoder").back().value) == 1);
+  CHECK(row("step/encoder")[5].empty());
 }
 
 TEST_CASE("a wait for another rank is no finding about a grid, a stream or a kernel") {
