@@ -16,7 +16,7 @@ constexpr double kMinLateGpu = 0.03, kMinLateHost = 0.05, kMinLateEverywhere = 0
 /// Of the wait: below, a cost does not explain it.
 constexpr double kMinExplained = 0.4;
 /// Of the largest excess: a module that has as much of it is where it happens.
-constexpr double kMostOfExcess = 0.75;
+constexpr double kMostOfExcess = 0.6;
 /// An iteration counts as late if the rank made the others wait for this part of an iteration.
 constexpr double kMinLateIteration = 0.01;
 /// A lower clock of which the kernels' times are the result.
