@@ -41,7 +41,7 @@ struct Job {
 /// What the comparison lacks.
 struct MissingRank {
   std::string rank;     ///< "rank 3", "ranks 3, 5"
-  std::string problem;  ///< "absent", "no_end", "damaged", "fewer_iterations"
+  std::string problem;  ///< "absent", "no_end", "damaged", "fewer_iterations", "later_begin"
   std::string text;     ///< a sentence without a full stop
 };
 [[nodiscard]] std::vector<MissingRank> missing_ranks(const Job& job);

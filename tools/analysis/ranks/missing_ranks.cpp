@@ -87,21 +87,27 @@ void add_cut(const Job& job, std::vector<MissingRank>& out) {
 
 /// Recorded other iterations than those that all have.
 void add_windows(const Job& job, std::vector<MissingRank>& out) {
-  const JobIterations& common = job.compared.iterations;
   std::size_t most = 0;
   for (const JobRank& rank : job.ranks) most = std::max(most, rank.work->iterations().rows().size());
   if (most < 2) return;
-  std::vector<std::string> fewer;
-  for (const JobRank& rank : job.ranks) {
-    const std::size_t has = rank.work->iterations().rows().size();
-    if (has == most) continue;
-    const std::string text = rank.name + " has " + counted_text(has, "iteration", "iterations") +
-                             ", another rank " + std::to_string(most);
-    out.push_back(
-        {rank.name, "fewer_iterations",
-         text + ": " +
-             (common.empty() ? "none is common to all, and none is compared"
-                             : "the " + std::to_string(common.size()) + " that all have are compared")});
+  const std::size_t common = job.compared.iterations.size();
+  const std::string compared = common == 0
+                                   ? ": none is common to all, and none is compared"
+                                   : ": the " + std::to_string(common) + " that all have are compared";
+  const std::int64_t earliest = *std::max_element(job.waits.first.begin(), job.waits.first.end());
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    const std::string& name = job.ranks[r].name;
+    const std::size_t has = job.ranks[r].work->iterations().rows().size();
+    const auto later = static_cast<std::uint64_t>(earliest - job.waits.first[r]);
+    if (later != 0) {
+      out.push_back({name, "later_begin",
+                     name + " begins " + counted_text(later, "iteration", "iterations") +
+                         " after another rank" + compared});
+    } else if (has != most) {
+      out.push_back({name, "fewer_iterations",
+                     name + " has " + counted_text(has, "iteration", "iterations") + ", another rank " +
+                         std::to_string(most) + compared});
+    }
   }
 }
 

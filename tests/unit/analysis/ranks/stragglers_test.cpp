@@ -30,8 +30,8 @@ struct Truth {
   double ms;
 };
 
-/// Lines of what began until then, as of a killed program.
-std::vector<std::string> lines_until(TimeNs time, const std::filesystem::path& folder) {
+/// Lines of what began in that time, as of a window or a killed program.
+std::vector<std::string> lines_between(TimeNs from, TimeNs to, const std::filesystem::path& folder) {
   constexpr std::string_view kStart = "\"start\":";
   std::vector<std::string> out;
   TraceFolder files = open_trace_folder(folder);
@@ -40,8 +40,9 @@ std::vector<std::string> lines_until(TimeNs time, const std::filesystem::path& f
   static_cast<void>(read_lines(files, reader, [&](const Line& line, const LinePlace&) {
     std::string text = line_of(line);
     const std::size_t start = text.find(kStart);
-    const bool later = start != std::string::npos && std::stoll(text.substr(start + kStart.size())) > time;
-    if (!later && !std::holds_alternative<EndRecord>(line)) out.push_back(std::move(text));
+    const TimeNs began = start == std::string::npos ? from : std::stoll(text.substr(start + kStart.size()));
+    if (began >= from && began <= to && !std::holds_alternative<EndRecord>(line))
+      out.push_back(std::move(text));
   }));
   return out;
 }
@@ -162,7 +163,7 @@ TEST_CASE("a wait for another rank is no finding about a grid, a stream or a ker
 TEST_CASE("a rank that is absent, has no end or recorded less is said") {
   const std::filesystem::path folder = std::filesystem::path(RANGEFINDER_TEST_JOBS) / "host";
   TraceOnDisk cut;
-  cut.lines = lines_until(4'900'000'000, folder / "rank=1");  // after 14 of 25 iterations
+  cut.lines = lines_between(0, 4'900'000'000, folder / "rank=1");  // after 14 of 25 iterations
   cut.write();
   const ReadJob job({open_trace_folder(folder / "rank=0"), open_trace_folder(cut.folder.path())});
 
@@ -175,6 +176,23 @@ TEST_CASE("a rank that is absent, has no end or recorded less is said") {
   // Compared over the common time.
   REQUIRE(job->compared.stragglers.size() == 1);
   CHECK(job->compared.stragglers.front().module == "step/data");
+}
+
+TEST_CASE("ranks whose windows begin at other iterations are said, and compared in those that both have") {
+  const std::filesystem::path folder = std::filesystem::path(RANGEFINDER_TEST_JOBS) / "host";
+  TraceOnDisk late;
+  late.lines = lines_between(4'800'000'000, 9'000'000'000, folder / "rank=1");  // from iteration 8 on
+  late.write();
+  const ReadJob job({open_trace_folder(folder / "rank=0"), open_trace_folder(late.folder.path())});
+
+  const std::vector<MissingRank> missing = missing_ranks(*job);
+
+  REQUIRE(missing.size() == 2);
+  CHECK(missing[1].problem == "later_begin");
+  CHECK(missing[1].text.starts_with("rank 1 begins 8 iterations after another rank: the 16 that all have"));
+  REQUIRE(job->compared.stragglers.size() == 1);
+  CHECK(job->compared.stragglers.front().module == "step/data");
+  CHECK(std::abs(job->compared.stragglers.front().excess_ns / 1e6 - 8.095) < 0.15 * 8.095);
 }
 
 TEST_CASE("gaps in the numbers of the ranks are absent ranks") {
