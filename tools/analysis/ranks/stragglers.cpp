@@ -121,6 +121,7 @@ class CauseOf {
     std::vector<Excess> out(modules.size());
     std::vector<std::vector<bool>> has;
     for (std::size_t r = 0; r < ranks_.size(); ++r) has.push_back(modules_.present(modules, r));
+    std::vector<double> around(modules.size());  // what is more in a module; the first: in all of them
     for (const Side::Part& part : side.parts) {
       std::vector<std::vector<double>> ns;
       for (std::size_t r = 0; r < ranks_.size(); ++r) ns.push_back(modules_.ns(modules, part.cost, r, late_));
@@ -133,6 +134,7 @@ class CauseOf {
         double more = own - others;
         if (!more_ns.empty()) more = more_ns[m] * part_;
         if (part.may_block) more = std::max({0.0, more, below[m]});
+        around[m] += part.may_block ? more : own - median_of_all(ns, m) * part_;
         if (m != 0 && modules[m].parent != 0) below[modules[m].parent] += std::max(0.0, more);
         out[m].module = m;
         out[m].ns += more;
@@ -143,9 +145,18 @@ class CauseOf {
     // What only some ranks have is more work only if the module around it takes longer too: stages of a
     // pipeline have names of their own.
     for (std::size_t m = 1; m < modules.size(); ++m) {
-      if (!all_have(has, m)) out[m].ns = std::min(out[m].ns, out[modules[m].parent].ns);
+      if (modules[m].parent == 0) around[0] += around[m];
+    }
+    for (std::size_t m = 1; m < modules.size(); ++m) {
+      if (!all_have(has, m)) out[m].ns = std::min(out[m].ns, around[modules[m].parent]);
     }
     return out;
+  }
+  /// Of the others, also those that lack the module.
+  [[nodiscard]] double median_of_all(const std::vector<std::vector<double>>& ns, std::size_t module) const {
+    std::vector<double> values;
+    for (const std::vector<double>& rank : ns) values.push_back(rank[module]);
+    return median_without(values, out_.rank);
   }
   [[nodiscard]] bool all_have(const std::vector<std::vector<bool>>& has, std::size_t module) const {
     return std::all_of(has.begin(), has.end(), [module](const auto& rank) { return rank[module]; });

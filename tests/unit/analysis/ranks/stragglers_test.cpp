@@ -97,8 +97,9 @@ TEST_CASE("the table of modules has own times, and each module below its own par
   CHECK(data[5].empty());                                   // its GPU times are alike
 }
 
-/// Eight iterations of 10 ms: data, the own stage of a pipeline for 4 ms, an AllReduce. `data_ms`: host time.
-void write_stage(TraceOnDisk& out, int rank, TimeNs data_ms, TimeNs wait_ms) {
+/// Eight iterations of 10 ms: data, the own stage of a pipeline for 4 ms, an AllReduce, for which the host
+/// waits from `wait_from_ms` on. `data_ms`: host time.
+void write_stage(TraceOnDisk& out, int rank, TimeNs data_ms, TimeNs wait_ms, TimeNs wait_from_ms) {
   constexpr TimeNs kMs = 1'000'000;
   Header of_rank = header();
   of_rank.rank = std::to_string(rank);
@@ -119,6 +120,10 @@ void write_stage(TraceOnDisk& out, int rank, TimeNs data_ms, TimeNs wait_ms) {
     out.lines.push_back(line_of(range(id + 1, 2, at + 10, computes)));
     out.lines.push_back(line_of(range(id + 2, 3, computes, computes + kMs / 2)));
     out.lines.push_back(line_of(range(id, 1, at, computes + kMs)));
+    SyncRecord sync;
+    sync.host = {at + wait_from_ms * kMs, meets, 4711, 0, 0};
+    sync.api = "cuStreamSynchronize";
+    out.lines.push_back(line_of(sync));
     const auto launch = static_cast<std::uint32_t>(2 * i + 1);
     out.lines.push_back(line_of(kernel(launch, 3, computes, computes + 4 * kMs, id + 2)));
     KernelRecord collective = kernel(launch + 1, 1, meets - wait_ms * kMs, meets, id);
@@ -132,8 +137,8 @@ void write_stage(TraceOnDisk& out, int rank, TimeNs data_ms, TimeNs wait_ms) {
 
 TEST_CASE("stages of a pipeline, which one rank has, are no cause; the host code of both is") {
   TraceOnDisk first, second;
-  write_stage(first, 0, 1, 4);
-  write_stage(second, 1, 4, 1);
+  write_stage(first, 0, 1, 4, 2);
+  write_stage(second, 1, 4, 1, 5);
   const ReadJob job({open_trace_folder(first.folder.path()), open_trace_folder(second.folder.path())});
 
   REQUIRE(job->compared.stragglers.size() == 1);
@@ -150,6 +155,24 @@ TEST_CASE("stages of a pipeline, which one rank has, are no cause; the host code
   CHECK(std::get<std::uint64_t>(row("step/encoder")[1].value) == 4'000'000);  // of the rank that has it
   CHECK(std::get<std::uint64_t>(row("step/encoder").back().value) == 1);
   CHECK(row("step/encoder")[5].empty());
+}
+
+TEST_CASE("a range between iterations that only the late rank has is the cause") {
+  TraceOnDisk first, second;
+  write_stage(first, 0, 1, 4, 2);
+  write_stage(second, 1, 1, 1, 8);
+  second.lines.insert(second.lines.begin() + 5, line_of(path(4, 0, "checkpoint")));
+  for (TimeNs i = 0; i < 8; ++i) {  // after the 2 ms of the iteration
+    const auto id = static_cast<std::uint64_t>(100 + i);
+    second.lines.insert(second.lines.end() - 1,
+                        line_of(range(id, 4, i * 10'000'000 + 5'000'000, i * 10'000'000 + 8'000'000)));
+  }
+  second.write();
+  const ReadJob job({open_trace_folder(first.folder.path()), open_trace_folder(second.folder.path())});
+
+  REQUIRE(job->compared.stragglers.size() == 1);
+  CHECK(job->compared.stragglers.front().module == "checkpoint");
+  CHECK(job->compared.stragglers.front().cause == LateCause::host);
 }
 
 TEST_CASE("a wait for another rank is no finding about a grid, a stream or a kernel") {
