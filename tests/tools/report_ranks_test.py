@@ -43,6 +43,15 @@ class Ranks(CommandLine):
         shutil.rmtree(self.folder / "job/host=a/rank=0")
         self.check_code(self.call("report", "job", "--strict"), 1)
 
+    def test_a_selection_that_one_rank_matches_shows_that_one(self):
+        self.make_ranks("job/host=a/rank=0/pid=1", "job/host=a/rank=1/pid=2")
+        file = self.folder / "job/host=a/rank=1/pid=2/trace-00000.ndjson"
+        file.write_text(file.read_text().replace('"name":"model"', '"name":"decoder"'))
+        done = self.call("report", "job", "--range", "decoder")
+        self.check_code(done, 0)
+        self.assertIn("decoder", done.stdout)
+        self.assertIn("nothing of 1 trace is selected", done.stderr)
+
     def test_traces_that_are_not_the_ranks_of_one_job_are_reported_one_by_one(self):
         self.make_ranks("before", "after")
         self.make_ranks("out/run=1/host=a/rank=0/pid=1", "out/run=2/host=a/rank=1/pid=1")

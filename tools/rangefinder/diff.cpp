@@ -46,15 +46,8 @@ struct DiffVerb {
   ReadOptions reading;
 };
 
-/// Folders of ranks, as one job; empty: `place` holds one trace.
-std::vector<TraceFolder> ranks_in(const std::string& place) {
-  std::vector<TraceFolder> traces = named_traces({place});
-  if (traces.size() < 2 || !ranks_of_one_job(traces)) traces.clear();
-  return traces;
-}
-
-TraceFolder one_trace(const std::string& place) {
-  std::vector<TraceFolder> traces = named_traces({place});
+/// `traces`: those in `place`.
+TraceFolder one_trace(const std::string& place, std::vector<TraceFolder> traces) {
   if (traces.size() == 1) return std::move(traces.front());
   std::string text = place + " holds " + count_text(traces.size()) + " traces; name one of them:";
   for (const TraceFolder& trace : traces) text += "\n  " + trace.folder.string();
@@ -74,16 +67,15 @@ HalfOpen<std::uint64_t> selected(const DiffVerb& verb) {
 /// A side of the comparison: a trace, or a file of --save, which has its iterations chosen.
 IterationSeries side(const std::string& place, const DiffVerb& verb) {
   if (is_baseline(place)) return read_baseline(place);
-  std::vector<TraceFolder> ranks = ranks_in(place);
-  if (!ranks.empty()) {
-    for (TraceFolder& rank : ranks) rank.iteration_range = verb.iteration_range;
-    const ReadJob job(ranks, verb.reading.limits());
+  std::vector<TraceFolder> traces = named_traces({place});
+  for (TraceFolder& trace : traces) trace.iteration_range = verb.iteration_range;
+  if (traces.size() > 1 && ranks_of_one_job(traces)) {
+    const ReadJob job(traces, verb.reading.limits());
     std::cerr << missing_text(missing_ranks(*job));
     return series_of_job(*job, selected(verb));
   }
-  TraceFolder trace = one_trace(place);
-  trace.iteration_range = verb.iteration_range;
-  return IterationSeries::load(trace, verb.iteration_range, selected(verb), verb.reading.limits());
+  return IterationSeries::load(one_trace(place, std::move(traces)), verb.iteration_range, selected(verb),
+                               verb.reading.limits());
 }
 
 int save(const DiffVerb& verb) {
@@ -228,8 +220,8 @@ int diff_traces(const DiffVerb& verb) {
 }
 
 int diff_kernels(const DiffVerb& verb) {
-  const std::vector<Table> tables{
-      compare_kernels(one_trace(verb.places[0]), verb.kernels[0], verb.kernels[1], verb.reading.limits())};
+  const std::vector<Table> tables{compare_kernels(one_trace(verb.places[0], named_traces({verb.places[0]})),
+                                                  verb.kernels[0], verb.kernels[1], verb.reading.limits())};
   if (verb.json) {
     OrderedJson out{{"schema", "rangefinder.diff"}, {"version", "1.1"}};
     out[tables[0].name] = render_rows(tables[0]);

@@ -61,9 +61,6 @@ struct ReportOptions {
   }
 };
 
-/// Only the ranks are compared.
-const SectionKind kRanksOnly{"", "", nullptr, {}};
-
 /// One trace, read for one section.
 struct Loaded {
   Loaded(const TraceFolder& files, const ReportOptions& options, const SectionKind& kind, bool of_several)
@@ -75,10 +72,13 @@ struct Loaded {
 
   static SectionReadOptions read_options(const ReportOptions& options, bool of_several) {
     const bool whole = options.selection.everything() && options.split_by.empty();
-    return {options.selection,  options.json,
-            options.view.total, whole && !options.csv && !of_several,
-            of_several,         of_several ? RankWork::kColumns : Columns(),
-            options.limits};
+    return {.selected = options.selection,
+            .json = options.json,
+            .total = options.view.total,
+            .counted = whole && !options.csv && !of_several,
+            .iterations = of_several,
+            .more = of_several ? RankWork::kColumns : Columns(),
+            .limits = options.limits};
   }
 
   void split(const std::string& place, const ReadLimits& limits) {
@@ -186,10 +186,7 @@ std::string one_report(const Loaded& loaded, const ReportOptions& options) {
 /// A check of any trace fails, or with --strict a rank is missing.
 int exit_code(const AllLoaded& all, const std::optional<Job>& job, bool strict) {
   if (strict && job && !missing_ranks(*job).empty()) return kExitCheckFailed;
-  const std::string absent =
-      strict && all.size() == 1 ? absent_text({&all.front()->reading.trace.header}) : "";
-  if (!absent.empty()) std::cerr << "Missing: " << absent << ".\n";
-  if (!absent.empty()) return kExitCheckFailed;
+  if (strict && all.size() == 1 && tell_absent(all.front()->reading.trace.header)) return kExitCheckFailed;
   for (const auto& one : all) {
     if (one->section != nullptr && one->section->fails()) return kExitCheckFailed;
   }
@@ -253,7 +250,10 @@ int report(ReportOptions& options) {
     return options.as_ranks && options.section == "modules" && !options.markdown && !options.json &&
            !options.each;
   };
-  const SectionKind& kind = merges() ? kRanksOnly : *find_section(options.section, options.view.check);
+  // A selection may match in one trace only, which is shown by itself.
+  const bool whole = options.selection.everything() && options.selection.iteration_range.empty();
+  const SectionKind& kind =
+      merges() && whole ? kRanksOnly : *find_section(options.section, options.view.check);
   for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
   if (!options.html.empty()) {
     write_html(traces, options.html, options.limits);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rangefinder/report_ranks.h"
 
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "tools/analysis/findings/findings.h"
@@ -27,6 +28,12 @@ void put_ranks(const Job& job, nlohmann::ordered_json& out, std::uint32_t depth)
   out["rank_waits"] = render_rows(wait_table(job));
   out["merged"] = render_rows(job_module_table(job, depth, false));
   out["rank_findings"] = findings_json(find_rank_imbalance(job));
+}
+
+bool tell_absent(const Header& header) {
+  const std::string text = absent_text({&header});
+  if (!text.empty()) std::cerr << "Missing: " << text << ".\n";
+  return !text.empty();
 }
 
 std::string ranks_text(const Job& job, const TextStyle& style, std::uint32_t depth, bool everything) {

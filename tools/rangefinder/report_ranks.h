@@ -18,6 +18,8 @@ namespace rangefinder {
 /// "missing_ranks", "stragglers", "ranks", "clocks", "rank_waits", "merged", "rank_findings". `depth`:
 /// deepest level of modules, 0: all.
 void put_ranks(const Job& job, nlohmann::ordered_json& out, std::uint32_t depth);
+/// Writes to stderr which ranks of the job have no trace beside this one. False: none is absent.
+[[nodiscard]] bool tell_absent(const Header& header);
 /// `everything`: the traces were read whole. A part of them does not show who is late.
 [[nodiscard]] std::string ranks_text(const Job& job, const TextStyle& style, std::uint32_t depth,
                                      bool everything = true);

@@ -8,7 +8,6 @@
 #include "profiler/base/number_text.h"
 #include "profiler/base/out_template.h"
 #include "profiler/options/options.h"
-#include "tools/analysis/model/missing.h"
 #include "tools/analysis/report/read_job.h"
 #include "tools/rangefinder/report_ranks.h"
 #include "tools/rangefinder/verb.h"
@@ -41,26 +40,18 @@ std::string shared_out(const std::string& out) {
 std::string ranks_report(const std::vector<std::filesystem::path>& folders, const std::string& out,
                          const TextStyle& style) {
   std::vector<TraceFolder> traces;
+  for (const std::filesystem::path& folder : folders) traces.push_back(open_trace_folder(folder));
+  std::vector<std::string> unreadable;
+  const ReadJob job(traces, {}, &unreadable);
   std::string text;
-  for (const std::filesystem::path& folder : folders) {
-    TraceFolder trace = open_trace_folder(folder);
-    if (trace.segments.empty()) {
-      text += "rangefinder: there is no trace in " + folder.string() + "\n";
-    } else {
-      traces.push_back(std::move(trace));
-    }
-  }
-  if (traces.empty()) return text;
-  try {
-    const ReadJob job(traces);
-    const auto without = [](const JobRank& rank) { return rank.trace->header.rank.empty(); };
-    const auto without_rank =
-        static_cast<std::size_t>(std::count_if(job->ranks.begin(), job->ranks.end(), without));
-    text += "\n" + ranks_text(*job, style, kLevelsShown) + without_rank_text(without_rank, traces.size());
-  } catch (const Missing& missing) {
-    return text + "rangefinder: " + missing.what() + "\n";
-  }
-  return text + "\nNext:  rangefinder report " + quoted_for_shell(out) + "\n";
+  for (const std::string& message : unreadable) text += "rangefinder: " + message + "\n";
+  if (job->ranks.empty()) return text;
+  const auto without_rank = std::count_if(job->ranks.begin(), job->ranks.end(), [](const JobRank& rank) {
+    return rank.trace->header.rank.empty();
+  });
+  return text + "\n" + ranks_text(*job, style, kLevelsShown) +
+         without_rank_text(static_cast<std::size_t>(without_rank), job->ranks.size()) +
+         "\nNext:  rangefinder report " + quoted_for_shell(out) + "\n";
 }
 
 }  // namespace rangefinder

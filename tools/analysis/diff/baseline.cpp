@@ -108,7 +108,7 @@ OrderedJson modules_json(const IterationSeries& series) {
     row = {{"path", path}, {"name", of.name}, {"depth", of.depth}};
     add_spreads(row, of.spreads);
     if (!of.metrics.empty()) row["metrics"] = of.metrics;
-    if (of.ranks) row["ranks"] = {of.ranks->least_ns, of.ranks->most_ns};
+    if (of.ranks) row["ranks"] = {of.ranks->min_ns, of.ranks->max_ns};
     const auto sampled = series.sampled.find(path);
     if (sampled == series.sampled.end()) continue;
     const SampledSeries& bytes = sampled->second;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -140,6 +139,11 @@ std::string fused_remark(const std::vector<Change>& changes, bool all) {
          " that only one of the traces has in kernels fused over several. Compare the modules around them.\n";
 }
 
+/// "a_min_ns" ─▶ "A, min": of the ranks of a job.
+std::string rank_title(std::string_view key) {
+  return std::string(key[0] == 'a' ? "A, " : "B, ") + std::string(key.substr(2, 3));
+}
+
 /// Of paths, or of kernels.
 Table changes_table(const char* name, const char* title, const std::vector<Change>& changes, bool all) {
   const bool kernels = std::string_view(name) == "kernels";
@@ -156,11 +160,8 @@ Table changes_table(const char* name, const char* title, const std::vector<Chang
   const bool ranks = std::any_of(changes.begin(), changes.end(),
                                  [](const Change& change) { return change.ranks_a.has_value(); });
   if (ranks) {
-    for (const char* const side : {"a", "b"}) {
-      const std::string name_of_side(1, static_cast<char>(std::toupper(static_cast<unsigned char>(*side))));
-      out.columns.push_back({std::string("least_") + side, "least rank " + name_of_side, Unit::ns, 50});
-      out.columns.push_back({std::string("most_") + side, "most " + name_of_side, Unit::ns, 50});
-    }
+    for (const char* const key : {"a_min_ns", "a_max_ns", "b_min_ns", "b_max_ns"})
+      out.columns.push_back({key, rank_title(key), Unit::ns, 50});
   }
   if (!kernels) out.remarks = fused_remark(changes, all);
   const auto labels = kernels ? labels_of(changes) : std::map<std::string_view, std::string>();
@@ -172,8 +173,8 @@ Table changes_table(const char* name, const char* title, const std::vector<Chang
     if (kernels) cells.push_back(Cell(CellValue(change.where)));
     for (const std::optional<RankSpread>& spread : {change.ranks_a, change.ranks_b}) {
       if (!ranks) break;
-      cells.push_back(spread ? number_cell(static_cast<std::uint64_t>(spread->least_ns)) : Cell());
-      cells.push_back(spread ? number_cell(static_cast<std::uint64_t>(spread->most_ns)) : Cell());
+      cells.push_back(spread ? number_cell(static_cast<std::uint64_t>(spread->min_ns)) : Cell());
+      cells.push_back(spread ? number_cell(static_cast<std::uint64_t>(spread->max_ns)) : Cell());
     }
     out.add(std::move(cells));
   }

@@ -70,7 +70,7 @@ using MetricValues = std::map<std::string, double>;
 
 /// GPU time per iteration on the fastest and the slowest rank of a job.
 struct RankSpread {
-  double least_ns = 0, most_ns = 0;
+  double min_ns = 0, max_ns = 0;
 };
 
 struct PathSeries {

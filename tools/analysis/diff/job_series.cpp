@@ -40,7 +40,7 @@ std::optional<double> wall_ns(const Job& job, std::size_t iteration) {
   std::vector<double> values;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     const std::vector<IterationTotals>& rows = job.ranks[r].work->iterations().rows();
-    const std::size_t local = iteration + static_cast<std::size_t>(job.waits.first[r]);
+    const std::size_t local = job.waits.local(r, iteration);
     if (local < rows.size() && rows[local].wall_ns)
       values.push_back(static_cast<double>(*rows[local].wall_ns));
   }
@@ -59,24 +59,20 @@ void add_iterations(IterationSeries& out, const Job& job, const IterationBatches
   };
   add_quantity(out, batches, Quantity::wall_ns, [&job](std::size_t i) { return wall_ns(job, i); });
   add_quantity(out, batches, Quantity::busy_ns, mean([&job](std::size_t r, std::size_t i) {
-                 return job.ranks[r].work->own_busy_ns(i + static_cast<std::size_t>(job.waits.first[r]));
+                 return job.ranks[r].work->own_busy_ns(job.waits.local(r, i));
                }));
   if (job.waits.collectives == 0) return;
-  const auto wait_of = [&job](std::size_t r, std::size_t i) {
-    return i < job.waits.iterations.size() ? job.waits.iterations[i][r] : IterationWait();
-  };
-  add_quantity(out, batches, Quantity::rank_wait_ns, mean([wait_of](std::size_t r, std::size_t i) {
-                 return static_cast<double>(wait_of(r, i).waited_ns);
+  add_quantity(out, batches, Quantity::rank_wait_ns, mean([&job](std::size_t r, std::size_t i) {
+                 return static_cast<double>(job.waits.wait(r, i).waited_ns);
                }));
-  add_quantity(out, batches, Quantity::transfer_ns, mean([wait_of](std::size_t r, std::size_t i) {
-                 return static_cast<double>(wait_of(r, i).transfer_ns);
+  add_quantity(out, batches, Quantity::transfer_ns, mean([&job](std::size_t r, std::size_t i) {
+                 return static_cast<double>(job.waits.wait(r, i).transfer_ns);
                }));
 }
 
 void add_modules(IterationSeries& out, const Job& job, const IterationBatches& batches) {
   const std::vector<RankModule>& modules = job.modules.all();
   std::vector<std::vector<double>> by_batch(modules.size()), by_rank(modules.size());
-  std::vector<std::size_t> having(modules.size());
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     const std::vector<bool> has = job.modules.present(modules, r);
     std::vector<double> sums(modules.size());
@@ -89,21 +85,20 @@ void add_modules(IterationSeries& out, const Job& job, const IterationBatches& b
       }
     }
     for (std::size_t m = 0; m < modules.size(); ++m) {
-      if (!has[m]) continue;
-      ++having[m];
-      by_rank[m].push_back(sums[m]);
+      if (has[m]) by_rank[m].push_back(sums[m]);
     }
   }
   for (const std::size_t m : RankModules::in_tree_order(modules)) {
-    if (m == 0 || having[m] == 0 || *std::max_element(by_rank[m].begin(), by_rank[m].end()) <= 0) continue;
-    for (double& ns : by_batch[m]) ns /= static_cast<double>(having[m]);
+    if (m == 0 || by_rank[m].empty() || *std::max_element(by_rank[m].begin(), by_rank[m].end()) <= 0)
+      continue;
+    for (double& ns : by_batch[m]) ns /= static_cast<double>(by_rank[m].size());
     PathSeries& series = out.paths[modules[m].path];
     series.name = modules[m].name;
     series.depth = modules[m].depth;
     series.order = out.paths.size();
     series.spreads[static_cast<std::size_t>(Quantity::gpu_ns)] = trimmed_moments(by_batch[m]);
-    const auto [least, most] = std::minmax_element(by_rank[m].begin(), by_rank[m].end());
-    series.ranks = RankSpread{*least, *most};
+    const auto [min, max] = std::minmax_element(by_rank[m].begin(), by_rank[m].end());
+    series.ranks = RankSpread{*min, *max};
   }
 }
 

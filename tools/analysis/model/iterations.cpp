@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -43,11 +42,7 @@ constexpr std::array<RuleName, 7> kRules{{{"", ""},
 
 /// Copies and data loading, by the hooks of tools/python and by common names.
 bool names_copies(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  const std::string plain = letters_and_digits(name);
   constexpr std::array<std::string_view, 4> kWhole{"to", "cuda", "upload", "download"};
   constexpr std::array<std::string_view, 13> kParts{
       "h2d",      "d2h",      "d2d",      "htod",     "dtoh",      "memcpy",  "copy",

@@ -2,6 +2,7 @@
 #include "tools/analysis/model/range_names.h"
 
 #include <array>
+#include <cctype>
 
 namespace rangefinder {
 namespace {
@@ -15,6 +16,15 @@ std::optional<NameMeaning> meaning_of(std::string_view name) {
     if (std::optional<NameMeaning> meaning = reader(name)) return meaning;
   }
   return std::nullopt;
+}
+
+std::string letters_and_digits(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
 }
 
 }  // namespace rangefinder

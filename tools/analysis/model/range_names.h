@@ -25,6 +25,9 @@ inline constexpr std::string_view kNoScope = "(compiled: no scope)";  ///< opera
   return name == kCompilation || name == kAutotuning;
 }
 
+/// In lower case: "Data_Loader 2" ─▶ "dataloader2".
+[[nodiscard]] std::string letters_and_digits(std::string_view name);
+
 struct NameMeaning {
   enum class Place : std::uint8_t {
     below,        ///< the levels lie in the range around it

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/ranks/job.h"
 
-#include <algorithm>
+#include <charconv>
 
 namespace rangefinder {
 namespace {
@@ -22,6 +22,18 @@ RankWaits waits_of(const std::vector<JobRank>& ranks, const std::vector<RankCloc
 
 std::string rank_name(const TraceTotals& trace) {
   return trace.header.rank.empty() ? trace.files.folder.string() : "rank " + trace.header.rank;
+}
+
+std::optional<std::uint32_t> rank_number(const Header& header) {
+  const std::string& text = header.rank;
+  std::uint32_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+}
+
+std::optional<std::uint32_t> gpu_of(const JobRank& rank) {
+  const auto& overlaps = rank.work->communication().overlaps();
+  return overlaps.empty() ? std::nullopt : std::optional(overlaps.begin()->first);
 }
 
 Job::Job(std::vector<JobRank> all)

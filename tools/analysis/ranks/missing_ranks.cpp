@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "profiler/base/number_text.h"
@@ -10,24 +9,17 @@
 namespace rangefinder {
 namespace {
 
-constexpr std::size_t kMostNamed = 8;
-/// Ranks stop within this of each other, in the time of an iteration or of the run.
-constexpr double kSameLength = 0.1;
-
-std::optional<std::uint32_t> number_of(const Header& header) {
-  const std::string& text = header.rank;
-  std::uint32_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
-}
+constexpr std::size_t kMaxNamed = 8;
+/// In iterations: a rank that ends by more before the last one is said to end early.
+constexpr double kMaxEarly = 0.1;
 
 /// "ranks 3, 5 and 2 more"
 std::string names_text(const std::vector<std::uint32_t>& numbers) {
   std::string out = numbers.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < std::min(numbers.size(), kMostNamed); ++i)
+  for (std::size_t i = 0; i < std::min(numbers.size(), kMaxNamed); ++i)
     out += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
-  return numbers.size() > kMostNamed ? out + " and " + std::to_string(numbers.size() - kMostNamed) + " more"
-                                     : out;
+  return numbers.size() > kMaxNamed ? out + " and " + std::to_string(numbers.size() - kMaxNamed) + " more"
+                                    : out;
 }
 
 struct Absent {
@@ -40,7 +32,7 @@ Absent absent_of(const std::vector<const Header*>& ranks) {
   std::set<std::uint32_t> present;
   for (const Header* const header : ranks) {
     out.of = std::max(out.of, header->ranks);
-    if (const auto number = number_of(*header)) present.insert(*number);
+    if (const auto number = rank_number(*header)) present.insert(*number);
   }
   if (present.empty()) return {};
   const std::uint32_t size = std::max(out.of, *present.rbegin() + 1);
@@ -75,7 +67,7 @@ void add_cut(const Job& job, std::vector<MissingRank>& out) {
     } else if (!trace.end) {
       const TimeNs early_ns = last_ns - end_of(r);
       const bool early =
-          static_cast<double>(early_ns) > kSameLength * job.compared.iteration_ns && early_ns > 0;
+          early_ns > 0 && static_cast<double>(early_ns) > kMaxEarly * job.compared.iteration_ns;
       out.push_back({job.ranks[r].name, "no_end",
                      job.ranks[r].name + " has no end: it was killed, or still runs" +
                          (early ? ". Its trace ends " + duration_text(static_cast<std::uint64_t>(early_ns)) +
@@ -87,9 +79,9 @@ void add_cut(const Job& job, std::vector<MissingRank>& out) {
 
 /// Recorded other iterations than those that all have.
 void add_windows(const Job& job, std::vector<MissingRank>& out) {
-  std::size_t most = 0;
-  for (const JobRank& rank : job.ranks) most = std::max(most, rank.work->iterations().rows().size());
-  if (most < 2) return;
+  std::size_t max = 0;
+  for (const JobRank& rank : job.ranks) max = std::max(max, rank.work->iterations().rows().size());
+  if (max < 2) return;
   const std::size_t common = job.compared.iterations.size();
   const std::string compared = common == 0
                                    ? ": none is common to all, and none is compared"
@@ -103,10 +95,10 @@ void add_windows(const Job& job, std::vector<MissingRank>& out) {
       out.push_back({name, "later_begin",
                      name + " begins " + counted_text(later, "iteration", "iterations") +
                          " after another rank" + compared});
-    } else if (has != most) {
+    } else if (has != max) {
       out.push_back({name, "fewer_iterations",
                      name + " has " + counted_text(has, "iteration", "iterations") + ", another rank " +
-                         std::to_string(most) + compared});
+                         std::to_string(max) + compared});
     }
   }
 }
@@ -127,10 +119,10 @@ std::vector<MissingRank> missing_ranks(const Job& job) {
 
 std::string missing_text(const std::vector<MissingRank>& missing) {
   std::string out;
-  for (std::size_t i = 0; i < std::min(kMostNamed, missing.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMaxNamed, missing.size()); ++i)
     out += "Missing: " + missing[i].text + ".\n";
-  if (missing.size() > kMostNamed)
-    out += "Missing: " + std::to_string(missing.size() - kMostNamed) + " more, with --json.\n";
+  if (missing.size() > kMaxNamed)
+    out += "Missing: " + std::to_string(missing.size() - kMaxNamed) + " more, with --json.\n";
   return out;
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
+#include "profiler/base/iteration_names.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/findings/finding_context.h"
 #include "tools/analysis/ranks/job.h"
@@ -31,8 +30,7 @@ Times times_of(const Job& job, const RankModule& module) {
     double ns = 0;
     for (const std::uint32_t path : module.paths[r]) {
       for (const std::size_t i : job.compared.iterations)
-        ns +=
-            job.ranks[r].work->ns(RankCost::kernels, path, i + static_cast<std::size_t>(job.waits.first[r]));
+        ns += job.ranks[r].work->ns(RankCost::kernels, path, job.waits.local(r, i));
     }
     out.sorted.push_back({ns, r});
   }
@@ -44,25 +42,21 @@ Times times_of(const Job& job, const RankModule& module) {
   return out;
 }
 
-std::uint64_t rounded(double ns) {
-  return static_cast<std::uint64_t>(std::llround(ns));
-}
-
 Finding finding_of(const Job& job, const std::string& path, const Times& times, double busy_ns) {
   const Times::One &slowest = times.sorted.back(), &fastest = times.sorted.front();
   const std::size_t iterations = job.compared.iterations.size();
-  Finding finding{"rank_imbalance", path, rounded(slowest.ns), rounded(times.excess_ns())};
+  Finding finding{"rank_imbalance", path, whole_ns(slowest.ns), whole_ns(times.excess_ns())};
   finding.effect = "takes longer on the GPU in " + job.ranks[slowest.rank].name + " than in the other ranks";
   finding.why = (iterations < 2 ? "It takes " : "In " + count_text(iterations) + " iterations it takes ") +
-                duration_text(rounded(slowest.ns)) + " there, " + duration_text(rounded(times.median_ns)) +
+                duration_text(whole_ns(slowest.ns)) + " there, " + duration_text(whole_ns(times.median_ns)) +
                 " in the median of the others. The fastest is " + job.ranks[fastest.rank].name + " with " +
-                duration_text(rounded(fastest.ns)) + ".";
-  finding.severity = severity_of(*finding.saving_ns, rounded(busy_ns));
+                duration_text(whole_ns(fastest.ns)) + ".";
+  finding.severity = severity_of(*finding.saving_ns, whole_ns(busy_ns));
   finding.evidence = {evidence_text("slowest_rank", "slowest rank", job.ranks[slowest.rank].name),
-                      evidence_ns("slowest_ns", "its GPU time", rounded(slowest.ns)),
-                      evidence_ns("median_ns", "median of the others", rounded(times.median_ns)),
+                      evidence_ns("slowest_ns", "its GPU time", whole_ns(slowest.ns)),
+                      evidence_ns("median_ns", "median of the others", whole_ns(times.median_ns)),
                       evidence_text("fastest_rank", "fastest rank", job.ranks[fastest.rank].name),
-                      evidence_ns("fastest_ns", "its GPU time", rounded(fastest.ns)),
+                      evidence_ns("fastest_ns", "its GPU time", whole_ns(fastest.ns)),
                       evidence_factor("slowest_over_median", "slowest over median",
                                       times.median_ns <= 0 ? 0 : slowest.ns / times.median_ns),
                       evidence_count("ranks", "ranks", times.sorted.size())};
@@ -73,14 +67,6 @@ Finding finding_of(const Job& job, const std::string& path, const Times& times, 
                  quoted_for_shell(job.ranks[slowest.rank].trace->files.folder.string()) +
                  " --section kernels";
   return finding;
-}
-
-double own_gpu_ns(const Job& job, std::size_t rank) {
-  const std::vector<double> ns =
-      job.modules.ns(job.modules.folded(), RankCost::kernels, rank, job.compared.iterations);
-  double sum = 0;
-  for (std::size_t m = 0; m < ns.size(); ++m) sum += job.modules.folded()[m].parent == 0 ? ns[m] : 0;
-  return sum * static_cast<double>(job.compared.iterations.size());
 }
 
 }  // namespace
@@ -95,13 +81,14 @@ std::vector<Finding> find_rank_imbalance(const Job& job) {
     const std::size_t slowest = times.sorted.back().rank;
     // The first lines have the cause already.
     const auto late = [slowest, &module](const Straggler& one) {
-      return one.rank == slowest && folded_path(one.module) != module.path;
+      return one.rank == slowest && numbers_folded(one.module) != module.path;
     };
     if (job.waits.collectives != 0 &&
         std::none_of(job.compared.stragglers.begin(), job.compared.stragglers.end(), late))
       continue;
     if (times.excess_ns() <= kMinSpread * times.median_ns) continue;
-    const double busy_ns = own_gpu_ns(job, slowest);
+    const double busy_ns = job.modules.total_ns(RankCost::kernels, slowest, job.compared.iterations) *
+                           static_cast<double>(job.compared.iterations.size());
     if (times.excess_ns() < kMinOfRank * busy_ns) continue;
     out.push_back(finding_of(job, module.path, times, busy_ns));
   }

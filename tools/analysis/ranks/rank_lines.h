@@ -12,6 +12,9 @@
 
 namespace rangefinder {
 
+/// For SectionReading: no section, only the ranks are compared.
+inline const SectionKind kRanksOnly{"", "", nullptr, {}};
+
 /// Passes the chunks of a trace to a section, and keeps what comparing ranks needs. Has no tables.
 class RankLines final : public Section {
  public:

@@ -2,19 +2,14 @@
 #include "tools/analysis/ranks/rank_modules.h"
 
 #include <algorithm>
-#include <cctype>
+#include <cmath>
 #include <map>
 #include <string_view>
 
+#include "profiler/base/iteration_names.h"
+
 namespace rangefinder {
 namespace {
-
-/// "layer12" ─▶ "layer*", "12" ─▶ "*"; other names as they are.
-std::string folded_name(const std::string& name) {
-  std::size_t end = name.size();
-  while (end > 0 && std::isdigit(static_cast<unsigned char>(name[end - 1])) != 0) --end;
-  return end == name.size() ? name : name.substr(0, end) + "*";
-}
 
 /// Adds the modules below each one to it.
 void add_to_parents(const std::vector<RankModule>& modules, std::vector<double>& ns) {
@@ -25,22 +20,16 @@ void add_to_parents(const std::vector<RankModule>& modules, std::vector<double>&
 
 }  // namespace
 
+std::uint64_t whole_ns(double ns) {
+  return static_cast<std::uint64_t>(std::llround(std::max(0.0, ns)));
+}
+
 double median_without(std::vector<double> values, std::size_t rank) {
   if (rank < values.size()) values.erase(values.begin() + static_cast<std::ptrdiff_t>(rank));
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-std::string folded_path(const std::string& path) {
-  std::string out;
-  for (std::size_t from = 0; from <= path.size();) {
-    const std::size_t to = std::min(path.find('/', from), path.size());
-    out += (from == 0 ? "" : "/") + folded_name(path.substr(from, to - from));
-    from = to + 1;
-  }
-  return out;
 }
 
 RankModules::RankModules(const std::vector<JobRank>& ranks, const RankWaits& waits)
@@ -76,7 +65,7 @@ void RankModules::add(std::size_t rank) {
     const std::string above = parent == 0 ? "" : all_[parent].path + "/";
     const std::size_t place = tree_.place(above + name, name, parent);
     const std::size_t folded_parent = parent == 0 ? 0 : all_[parent].folded;
-    const std::string folded = folded_name(name);
+    const std::string folded = numbers_folded(name);
     const std::string folded_above = folded_parent == 0 ? "" : folded_[folded_parent].path + "/";
     all_[place].folded = folded_tree_.place(folded_above + folded, folded, folded_parent);
     return places[path] = place;
@@ -108,12 +97,19 @@ std::vector<double> RankModules::ns(const std::vector<RankModule>& modules, Rank
   for (std::size_t i = 0; i < modules.size(); ++i) {
     for (const std::uint32_t path : modules[i].paths[rank]) {
       for (const std::size_t iteration : iterations)
-        out[i] += ranks_[rank].work->ns(cost, path, iteration + waits_.first[rank]);
+        out[i] += ranks_[rank].work->ns(cost, path, waits_.local(rank, iteration));
     }
     out[i] /= static_cast<double>(std::max<std::size_t>(1, iterations.size()));
   }
   add_to_parents(modules, out);
   return out;
+}
+
+double RankModules::total_ns(RankCost cost, std::size_t rank, const JobIterations& iterations) const {
+  const std::vector<double> each = ns(folded_, cost, rank, iterations);
+  double sum = 0;
+  for (std::size_t m = 0; m < each.size(); ++m) sum += folded_[m].parent == 0 ? each[m] : 0;
+  return sum;
 }
 
 std::vector<double> RankModules::more_kernel_ns(const std::vector<RankModule>& modules, std::size_t rank,
@@ -123,7 +119,7 @@ std::vector<double> RankModules::more_kernel_ns(const std::vector<RankModule>& m
     const std::vector<std::size_t> places = places_of(modules, r);
     ranks_[r].work->each_kernel([&](std::uint32_t path, std::uint32_t name, const auto& ns) {
       double sum = 0;
-      for (const std::size_t i : iterations) sum += ns(i + static_cast<std::size_t>(waits_.first[r]));
+      for (const std::size_t i : iterations) sum += ns(waits_.local(r, i));
       std::vector<double>& values = kernels[{places[path], ranks_[r].trace->kernel_name(name).demangled}];
       values.resize(ranks_.size());
       values[r] += sum / static_cast<double>(std::max<std::size_t>(1, iterations.size()));

@@ -8,12 +8,11 @@
 //   layers/0/attention   ┐
 //   layers/1/attention   ┴▶ folded: layers/*/attention, their sum
 //
-// A level that is a number, or ends in one, is a layer: the folded tree has `*` in its place.
+// Numbers are layers: the folded tree has `*` in their place (numbers_folded).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,10 +30,7 @@ struct JobRank {
   const RankWork* work = nullptr;
 };
 
-/// "layers/12/mlp" ─▶ "layers/*/mlp"
-[[nodiscard]] std::string folded_path(const std::string& path);
-
-/// Numbers of iterations of the job; those of a rank are RankWaits::first more.
+/// Numbers of iterations of the job (RankWaits::local).
 using JobIterations = std::vector<std::size_t>;
 
 struct RankModule {
@@ -45,6 +41,8 @@ struct RankModule {
   std::size_t folded = 0;                         ///< of a module that is none itself: its place there
 };
 
+/// Rounded; 0 for what is negative.
+[[nodiscard]] std::uint64_t whole_ns(double ns);
 /// Of the values of the other ranks; the mean of two.
 [[nodiscard]] double median_without(std::vector<double> values, std::size_t rank);
 
@@ -61,6 +59,8 @@ class RankModules {
   /// Mean over the iterations of what each module took on one rank, with all modules below it, in ns.
   [[nodiscard]] std::vector<double> ns(const std::vector<RankModule>& modules, RankCost cost,
                                        std::size_t rank, const JobIterations& iterations) const;
+  /// The same of all modules.
+  [[nodiscard]] double total_ns(RankCost cost, std::size_t rank, const JobIterations& iterations) const;
   /// What one rank's kernels take more than the median of the others, by module, with all modules below it,
   /// and kernel name. Less of it counts as nothing: beside kernels that wait for other ranks, all others are
   /// slower. Names that only one side has are compared as a whole.

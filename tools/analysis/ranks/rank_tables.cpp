@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <numeric>
@@ -21,11 +20,11 @@ constexpr double kMinSlower = 0.02;
 constexpr double kMinRunSpread = 0.1;
 
 Cell ns_cell(double ns) {
-  return number_cell(static_cast<std::uint64_t>(std::llround(std::max(0.0, ns))));
+  return number_cell(whole_ns(ns));
 }
 
-double spread(double least, double most, double mean) {
-  return mean <= 0 ? 0 : (most - least) / mean;
+double spread(double min, double max, double mean) {
+  return mean <= 0 ? 0 : (max - min) / mean;
 }
 
 std::uint64_t exposed_ns(const CommunicationLog& log) {
@@ -55,42 +54,23 @@ RankTotals totals_of(const JobRank& rank) {
   return out;
 }
 
-/// Means of the compared iterations; empty where none are compared.
+/// Means of the compared iterations.
 struct RankMeans {
-  double made_wait_ns = 0, waited_ns = 0, transfer_ns = 0, kernels_ns = 0, copies_ns = 0, host_ns = 0,
-         calls_ns = 0;
+  double waited_for_ns = 0, waited_ns = 0, transfer_ns = 0, calls_ns = 0;
 };
 
 RankMeans means_of(const Job& job, std::size_t rank) {
   RankMeans out;
   const JobIterations& iterations = job.compared.iterations;
-  const auto sum_of = [&](RankCost cost) {
-    double sum = 0;
-    job.ranks[rank].work->each_path([&](std::uint32_t path) {
-      for (const std::size_t i : iterations)
-        sum += job.ranks[rank].work->ns(cost, path, i + static_cast<std::size_t>(job.waits.first[rank]));
-    });
-    return sum / static_cast<double>(std::max<std::size_t>(1, iterations.size()));
-  };
-  out.kernels_ns = sum_of(RankCost::kernels);
-  out.copies_ns = sum_of(RankCost::copies);
-  out.host_ns = sum_of(RankCost::host);
-  for (const RankCost cost : kDriverCalls) out.calls_ns += sum_of(cost);
-  const auto others = static_cast<double>(std::max<std::size_t>(1, job.waits.others[rank]));
+  for (const RankCost cost : kDriverCalls) out.calls_ns += job.modules.total_ns(cost, rank, iterations);
   const auto count = static_cast<double>(std::max<std::size_t>(1, iterations.size()));
   for (const std::size_t i : iterations) {
-    if (i >= job.waits.iterations.size()) continue;
-    const IterationWait& wait = job.waits.iterations[i][rank];
-    out.made_wait_ns += static_cast<double>(wait.made_wait_ns) / others / count;
+    const IterationWait wait = job.waits.wait(rank, i);
+    out.waited_for_ns += job.waits.waited_for_ns(rank, i) / count;
     out.waited_ns += static_cast<double>(wait.waited_ns) / count;
     out.transfer_ns += static_cast<double>(wait.transfer_ns) / count;
   }
   return out;
-}
-
-std::string gpu_text(const JobRank& rank) {
-  const auto& overlaps = rank.work->communication().overlaps();
-  return overlaps.empty() ? "" : std::to_string(overlaps.begin()->first);
 }
 
 /// Of ranks whose waits are unknown: who has most work.
@@ -122,7 +102,7 @@ std::string work_text(const Job& job, const std::vector<RankTotals>& totals) {
 
 /// The smallest, the largest and the mean over the ranks that have the module.
 struct Over {
-  double least = 0, most = 0, mean = 0;
+  double min = 0, max = 0, mean = 0;
   std::size_t slowest = SIZE_MAX, ranks = 0;
 };
 
@@ -132,16 +112,16 @@ Over over(const std::vector<std::vector<double>>& ns, const std::vector<std::vec
   for (std::size_t r = 0; r < ns.size(); ++r) {
     if (!has[r][module]) continue;
     const double value = ns[r][module];
-    if (out.ranks == 0 || value < out.least) out.least = value;
-    if (out.ranks == 0 || value > out.most) {
-      out.most = value;
+    if (out.ranks == 0 || value < out.min) out.min = value;
+    if (out.ranks == 0 || value > out.max) {
+      out.max = value;
       out.slowest = r;
     }
     out.mean += value;
     ++out.ranks;
   }
   out.mean /= static_cast<double>(std::max<std::size_t>(1, out.ranks));
-  if (spread(out.least, out.most, out.mean) < kMinSlower) out.slowest = SIZE_MAX;
+  if (spread(out.min, out.max, out.mean) < kMinSlower) out.slowest = SIZE_MAX;
   return out;
 }
 
@@ -153,7 +133,7 @@ std::string compared_text(const Job& job) {
   return "mean of " + counted_text(job.compared.iterations.size(), "iteration", "iterations");
 }
 
-Table rank_table(const Job& job, std::size_t most) {
+Table rank_table(const Job& job, std::size_t max) {
   Table table;
   table.name = "ranks";
   const bool by_iteration = !job.compared.iterations.empty() && job.waits.collectives != 0;
@@ -181,25 +161,30 @@ Table rank_table(const Job& job, std::size_t most) {
     means.push_back(means_of(job, r));
   }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return by_iteration ? means[a].made_wait_ns > means[b].made_wait_ns
+    return by_iteration ? means[a].waited_for_ns > means[b].waited_for_ns
                         : totals[a].own_ns() > totals[b].own_ns();
   });
   for (const std::size_t r : order) {
     const auto mean = [&](double ns) { return by_iteration ? ns_cell(ns) : Cell(); };
+    const auto total = [&](RankCost cost) {
+      return mean(job.modules.total_ns(cost, r, job.compared.iterations));
+    };
+    const std::optional<std::uint32_t> gpu = gpu_of(job.ranks[r]);
     table.add({text_cell(job.ranks[r].name), text_cell(job.ranks[r].trace->header.host),
-               text_cell(gpu_text(job.ranks[r])), mean(means[r].made_wait_ns), mean(means[r].waited_ns),
-               mean(means[r].transfer_ns), mean(means[r].kernels_ns), mean(means[r].copies_ns),
-               mean(means[r].host_ns), mean(means[r].calls_ns), number_cell(totals[r].own_ns()),
-               number_cell(totals[r].communication_ns), number_cell(totals[r].kernels)});
+               text_cell(gpu ? std::to_string(*gpu) : ""), mean(means[r].waited_for_ns),
+               mean(means[r].waited_ns), mean(means[r].transfer_ns), total(RankCost::kernels),
+               total(RankCost::copies), total(RankCost::host), mean(means[r].calls_ns),
+               number_cell(totals[r].own_ns()), number_cell(totals[r].communication_ns),
+               number_cell(totals[r].kernels)});
   }
   const bool none_common = job.compared.iterations.empty();
   if (none_common)
     table.remarks = "Who is late is not known: no iteration is common to all ranks.\n";
   else if (!by_iteration)
     table.remarks = work_text(job, totals);
-  if (most != 0 && order.size() > most) {
-    keep_first(table, most);
-    table.remarks += counted_text(order.size() - most, "more rank", "more ranks") + ": --json\n";
+  if (max != 0 && order.size() > max) {
+    keep_first(table, max);
+    table.remarks += counted_text(order.size() - max, "more rank", "more ranks") + ": --json\n";
   }
   return table;
 }
@@ -255,9 +240,9 @@ Table job_module_table(const Job& job, std::uint32_t depth, bool folded) {
     const std::string path = m == 0 ? "(outside of any range)" : module.path;
     const std::size_t indent = module.depth == 0 ? 0 : 2 * (module.depth - 1);
     out.add({Cell(CellValue(path), std::string(indent, ' ') + (m == 0 ? path : module.name)),
-             ns_cell(on_gpu.mean), ns_cell(on_gpu.least), ns_cell(on_gpu.most),
-             number_cell(spread(on_gpu.least, on_gpu.most, on_gpu.mean)), name_of(on_gpu.slowest),
-             ns_cell(on_host.mean), ns_cell(on_host.most), name_of(on_host.slowest),
+             ns_cell(on_gpu.mean), ns_cell(on_gpu.min), ns_cell(on_gpu.max),
+             number_cell(spread(on_gpu.min, on_gpu.max, on_gpu.mean)), name_of(on_gpu.slowest),
+             ns_cell(on_host.mean), ns_cell(on_host.max), name_of(on_host.slowest),
              ns_cell(over(calls, has, m).mean), ns_cell(over(waited, has, m).mean),
              ns_cell(over(transfer, has, m).mean), cell_if(on_gpu.ranks < job.ranks.size(), on_gpu.ranks)});
   }

@@ -17,6 +17,7 @@
 // A wait is exposed where the rank has no own work meanwhile: only that costs time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -61,6 +62,19 @@ struct RankWaits {
   /// By iteration of the job and rank: those with compared collectives, from the first to the last.
   std::vector<std::vector<IterationWait>> iterations;
   std::vector<std::size_t> others;  ///< by rank: with how many ranks it communicates
+
+  /// The rank's own number of an iteration of the job.
+  [[nodiscard]] std::size_t local(std::size_t rank, std::size_t iteration) const noexcept {
+    return static_cast<std::size_t>(static_cast<std::int64_t>(iteration) + first[rank]);
+  }
+  [[nodiscard]] IterationWait wait(std::size_t rank, std::size_t iteration) const noexcept {
+    return iteration < iterations.size() ? iterations[iteration][rank] : IterationWait();
+  }
+  /// Exposed wait of each other rank for it, in ns.
+  [[nodiscard]] double waited_for_ns(std::size_t rank, std::size_t iteration) const noexcept {
+    return static_cast<double>(wait(rank, iteration).made_wait_ns) /
+           static_cast<double>(std::max<std::size_t>(1, others[rank]));
+  }
   std::vector<std::map<std::pair<std::uint32_t, std::size_t>, ModuleWait>>
       modules;  ///< by rank: path, iteration
 };

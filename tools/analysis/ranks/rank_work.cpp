@@ -76,18 +76,12 @@ void RankWork::set_modules(const TraceNames& names) {
   cells_.resize(modules_.size());
 }
 
-std::size_t RankWork::at(TimeNs time) const {
+template <typename What>
+std::size_t RankWork::at(const What& what) const {
   const Iterations& iterations = log_.iterations();
   if (iterations.instances.empty()) return 0;
-  const std::size_t last = iterations.last_before(time);
-  return last + 1 == iterations.instances.size() ? iterations.at(time) : last;
-}
-
-std::size_t RankWork::at(const GpuWork& work) const {
-  const Iterations& iterations = log_.iterations();
-  if (iterations.instances.empty()) return 0;
-  const std::size_t last = iterations.last_before(work);
-  return last + 1 == iterations.instances.size() ? iterations.of(work) : last;
+  const std::size_t last = iterations.last_before(what);
+  return last + 1 == iterations.instances.size() ? iterations.of(what) : last;
 }
 
 void RankWork::put(RankCost cost, std::uint32_t path, std::size_t iteration, double ns) {
@@ -123,9 +117,7 @@ void RankWork::add(const SelectedRows& rows) {
 }
 
 void RankWork::add_range(const RangeRecord& range) {
-  first_ns_ = std::min(first_ns_, range.start_ns);
   if (range.end_ns == kNoTime || range.path == 0 || range.name != 0) return;
-  last_ns_ = std::max(last_ns_, range.end_ns);
   const std::uint32_t path = module_of(range.path);
   if (path != range.path) return;  // stays in the module around it
   const std::size_t iteration = at(range.start_ns);
@@ -167,8 +159,6 @@ void RankWork::add_work(const Record& record, bool begins) {
   }
   if (!is_timed(work)) return;
   timeline_.add(work, !communicates);
-  first_ns_ = std::min(first_ns_, work.start_ns);
-  last_ns_ = std::max(last_ns_, work.end_ns);
   if (communicates) return;
   const bool kernel = is_kernel(record) || is_graph(record);
   if constexpr (std::is_same_v<Record, KernelRecord>) {

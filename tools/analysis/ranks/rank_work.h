@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one rank did in each iteration, by module: the other half of rank_waits.h, which says who waited.
+// What one rank did in each iteration, by module. rank_waits.h has the waits.
 //
 //   rows ─▶ RankWork ─┬─▶ ns(cost, path, iteration)   own work, without waits for other ranks
 //                     ├─▶ own_busy_ns(iteration)      union of own GPU work
@@ -12,15 +12,14 @@
 // path 0. What NCCL's own ranges contain counts for the module around them. An iteration lasts until the next
 // one starts; without iterations the whole trace is one.
 //
-// Memory: 4 bytes per path, cost and iteration, at most 64 MB: longer traces keep several iterations in one
-// place (width()). Also 16 bytes per span of own GPU work. One thread.
+// Memory: 4 bytes per path, cost and iteration, at most 64 MB: of longer traces several iterations
+// are one, with the mean of them. Also 16 bytes per span of own GPU work. One thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -76,8 +75,6 @@ class RankWork {
   [[nodiscard]] const OwnBusy& own_busy() const noexcept { return own_busy_; }
   /// At least 1.
   [[nodiscard]] std::size_t size() const noexcept { return std::max<std::size_t>(1, log_.rows().size()); }
-  /// Number of iterations whose values are kept as one; each has the mean of them.
-  [[nodiscard]] std::size_t width() const noexcept { return width_; }
   /// Paths with values, in their order in the trace. `path` 0: outside of any range.
   template <typename See>
   void each_path(See&& see) const {
@@ -109,8 +106,9 @@ class RankWork {
   void add_work(const Record& record, bool begins);
   [[nodiscard]] double value_of(const std::vector<float>& values, std::size_t iteration) const noexcept;
   void put(RankCost cost, std::uint32_t path, std::size_t iteration, double ns);
-  [[nodiscard]] std::size_t at(TimeNs time) const;
-  [[nodiscard]] std::size_t at(const GpuWork& work) const;
+  /// The iteration of a time on the host, or of GPU work.
+  template <typename What>
+  [[nodiscard]] std::size_t at(const What& what) const;
   void add_time_between();
   void set_own_busy();
 
@@ -119,12 +117,11 @@ class RankWork {
   const TraceNames* names_ = nullptr;
   std::vector<std::uint32_t> modules_;  // by path
   std::uint32_t iteration_thread_ = 0;
-  std::size_t width_ = 1;
+  std::size_t width_ = 1;                                                          // iterations that are one
   std::vector<std::unique_ptr<Cells>> cells_;                                      // by path
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<float>> by_name_;  // path, kernel name
   OwnBusy own_busy_;
   std::vector<double> own_busy_ns_;  // by iteration
-  TimeNs first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;
   GpuTimeline timeline_{[this](const GpuSpan& span) {
     if (span.kernels != 0) own_busy_.add(span.gpu, span.from_ns, span.to_ns);  // "kernels": own work
   }};

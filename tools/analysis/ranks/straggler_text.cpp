@@ -12,19 +12,18 @@ namespace rangefinder {
 namespace {
 
 /// Stragglers in sentences; more are in the table.
-constexpr std::size_t kMostSentences = 3;
-/// Ranks with a line of blocks.
-constexpr std::size_t kMostLines = 10;
-constexpr std::size_t kLeastIterations = 4;
-/// Of the iterations: late in fewer of them is said.
+constexpr std::size_t kMaxSentences = 3;
+/// Ranks with a line of blocks, and iterations from which on there are lines.
+constexpr std::size_t kMaxLines = 10, kMinForLines = 4;
+/// Of the iterations: a rank that was late in fewer has their number in its sentence.
 constexpr double kOften = 0.5;
-/// The quantile of all lateness that has a full block.
+/// The quantile of all lateness that has a full block: a single long one would hide the others.
 constexpr double kFullBlock = 0.95;
-/// A wait that is longer than its cause by this is explained.
-constexpr double kMuchMore = 1.3;
+/// Of a wait over its cause, from which on the text says why it is longer.
+constexpr double kMinLead = 1.3;
 
 std::string ns_text(double ns) {
-  return duration_text(static_cast<std::uint64_t>(std::llround(std::max(0.0, ns))));
+  return duration_text(whole_ns(ns));
 }
 
 std::string share_text(double share) {
@@ -76,23 +75,22 @@ std::string cause_text(const Job& job, const Straggler& one) {
 std::string details_text(const Job& job, const Straggler& one) {
   const TraceTotals& trace = *job.ranks[one.rank].trace;
   std::string out = "  It is process " + std::to_string(trace.header.pid) + " on " + trace.header.host;
-  const auto& overlaps = job.ranks[one.rank].work->communication().overlaps();
-  if (!overlaps.empty()) {
-    out += ", GPU " + std::to_string(overlaps.begin()->first);
-    if (const GpuRecord* const gpu = trace.gpu(overlaps.begin()->first)) out += " (" + gpu->name + ")";
+  if (const std::optional<std::uint32_t> id = gpu_of(job.ranks[one.rank])) {
+    out += ", GPU " + std::to_string(*id);
+    if (const GpuRecord* const gpu = trace.gpu(*id)) out += " (" + gpu->name + ")";
   }
   out += ".";
   const bool two = job.ranks.size() == 2;
   if (one.cause != LateCause::unknown) {
-    const std::string own = ns_text(one.own_ns), others = ns_text(one.others_ns);
+    const std::string own = ns_text(one.own_ns), others = ns_text(one.others_ns());
     const std::string who = two ? "the other rank " : "the median of the others ";
     out += " It takes " + own + " there in an iteration, " +
-           (one.others_ns > 0 ? who + others
-            : two             ? "the other rank nothing"
-                              : "the others nothing") +
+           (one.others_ns() > 0 ? who + others
+            : two               ? "the other rank nothing"
+                                : "the others nothing") +
            ".";
   }
-  if (one.waited_for_ns > kMuchMore * one.made_wait_ns)
+  if (one.waited_for_ns > kMinLead * one.made_wait_ns)
     out += std::string(two ? " The other waits " : " The others wait ") + ns_text(one.waited_for_ns) +
            ", but what exceeds that is a lead, which costs nothing.";
   const std::size_t all = job.compared.iterations.size();
@@ -104,24 +102,21 @@ std::string details_text(const Job& job, const Straggler& one) {
 std::string straggler_sentence(const Job& job, const Straggler& one) {
   return capital(job.ranks[one.rank].name) +
          (job.ranks.size() == 2 ? " makes the other wait " : " makes the others wait ") +
-         ns_text(one.made_wait_ns) + " an iteration (" + share_text(one.share) + " of " +
-         ns_text(job.compared.iteration_ns) + "): " + cause_text(job, one) + ".";
+         ns_text(one.made_wait_ns) + " an iteration (" + share_text(job.compared.share(one.made_wait_ns)) +
+         " of " + ns_text(job.compared.iteration_ns) + "): " + cause_text(job, one) + ".";
 }
 
 std::string none_late_text(const Job& job) {
   const JobComparison& compared = job.compared;
-  const auto part = [&compared](double ns) {
-    return compared.iteration_ns <= 0 ? 0 : ns / compared.iteration_ns;
-  };
   std::string out = "No rank is late: communication itself takes " + ns_text(compared.transfer_ns) + " (" +
-                    share_text(part(compared.transfer_ns)) + ") of an iteration of " +
+                    share_text(compared.share(compared.transfer_ns)) + ") of an iteration of " +
                     ns_text(compared.iteration_ns) + ".\n";
   const auto most = std::max_element(
       compared.behind.begin(), compared.behind.end(),
       [](const Straggler& a, const Straggler& b) { return a.waited_for_ns < b.waited_for_ns; });
   if (most == compared.behind.end()) {
     return out + "  The ranks wait " + ns_text(compared.waited_ns) + " for each other in an iteration (" +
-           share_text(part(compared.waited_ns)) + "), by turns.\n";
+           share_text(compared.share(compared.waited_ns)) + "), by turns.\n";
   }
   const bool two = job.ranks.size() == 2;
   return out + "  " + capital(job.ranks[most->rank].name) + " comes to collectives " +
@@ -133,6 +128,21 @@ std::string none_late_text(const Job& job) {
          "nothing.\n";
 }
 
+/// Those for which the others waited longest, at most kMaxLines.
+std::vector<std::size_t> latest_ranks(const Job& job) {
+  std::vector<double> waited_for_ns(job.ranks.size());
+  std::vector<std::size_t> out;
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    for (const std::size_t i : job.compared.iterations) waited_for_ns[r] += job.waits.waited_for_ns(r, i);
+    out.push_back(r);
+  }
+  std::stable_sort(out.begin(), out.end(), [&waited_for_ns](std::size_t a, std::size_t b) {
+    return waited_for_ns[b] < waited_for_ns[a];
+  });
+  out.resize(std::min(out.size(), kMaxLines));
+  return out;
+}
+
 }  // namespace
 
 std::string straggler_lines(const Job& job) {
@@ -140,10 +150,10 @@ std::string straggler_lines(const Job& job) {
   if (compared.iterations.empty() || job.waits.collectives == 0) return {};
   if (compared.stragglers.empty()) return none_late_text(job);
   std::string out;
-  for (std::size_t i = 0; i < std::min(kMostSentences, compared.stragglers.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMaxSentences, compared.stragglers.size()); ++i)
     out += straggler_sentence(job, compared.stragglers[i]) + "\n" + details_text(job, compared.stragglers[i]);
-  if (compared.stragglers.size() > kMostSentences)
-    out += counted_text(compared.stragglers.size() - kMostSentences, "more rank is", "more ranks are") +
+  if (compared.stragglers.size() > kMaxSentences)
+    out += counted_text(compared.stragglers.size() - kMaxSentences, "more rank is", "more ranks are") +
            " late.\n";
   return out;
 }
@@ -152,7 +162,7 @@ std::string straggler_summary(const Job& job) {
   if (job.compared.iterations.empty() || job.waits.collectives == 0) return {};
   if (job.compared.stragglers.empty()) return "No rank is late.";
   std::string out;
-  for (std::size_t i = 0; i < std::min(kMostSentences, job.compared.stragglers.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMaxSentences, job.compared.stragglers.size()); ++i)
     out += (i == 0 ? "" : " ") + straggler_sentence(job, job.compared.stragglers[i]);
   return out;
 }
@@ -174,18 +184,17 @@ Table straggler_table(const Job& job) {
                    {"others_ns", "median of the others", Unit::ns},
                    {"sm_mhz", "SM MHz", Unit::number},
                    {"others_sm_mhz", "SM MHz of the others", Unit::number}};
-  const auto ns_cell = [](double ns) {
-    return number_cell(static_cast<std::uint64_t>(std::llround(std::max(0.0, ns))));
-  };
+  const auto ns_cell = [](double ns) { return number_cell(whole_ns(ns)); };
   for (const Straggler& one : job.compared.stragglers) {
     const bool known = one.cause != LateCause::unknown;
-    table.add(
-        {text_cell(job.ranks[one.rank].name), text_cell(job.ranks[one.rank].trace->header.host),
-         ns_cell(one.made_wait_ns), ns_cell(one.waited_for_ns), number_cell(one.share),
-         number_cell(std::uint64_t{one.late}), number_cell(std::uint64_t{job.compared.iterations.size()}),
-         text_cell(std::string(key_of(one.cause))), known ? text_cell(one.module) : Cell(),
-         known ? ns_cell(one.excess_ns) : Cell(), known ? ns_cell(one.own_ns) : Cell(),
-         known ? ns_cell(one.others_ns) : Cell(), optional_cell(one.mhz), optional_cell(one.others_mhz)});
+    table.add({text_cell(job.ranks[one.rank].name), text_cell(job.ranks[one.rank].trace->header.host),
+               ns_cell(one.made_wait_ns), ns_cell(one.waited_for_ns),
+               number_cell(job.compared.share(one.made_wait_ns)), number_cell(std::uint64_t{one.late}),
+               number_cell(std::uint64_t{job.compared.iterations.size()}),
+               text_cell(std::string(key_of(one.cause))), known ? text_cell(one.module) : Cell(),
+               known ? ns_cell(one.excess_ns) : Cell(), known ? ns_cell(one.own_ns) : Cell(),
+               known ? ns_cell(one.others_ns()) : Cell(), optional_cell(one.mhz),
+               optional_cell(one.others_mhz)});
   }
   return table;
 }
@@ -193,49 +202,35 @@ Table straggler_table(const Job& job) {
 std::string lateness_lines(const Job& job, std::size_t width) {
   static constexpr std::array<const char*, 9> kBlocks{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const JobIterations& iterations = job.compared.iterations;
-  if (job.compared.stragglers.empty() || iterations.size() < kLeastIterations) return {};
+  if (job.compared.stragglers.empty() || iterations.size() < kMinForLines) return {};
+  const std::vector<std::size_t> shown = latest_ranks(job);
   std::size_t name_width = 0;
-  std::vector<std::size_t> shown;
-  std::vector<double> made(job.ranks.size());
-  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
-    for (const std::size_t i : iterations) {
-      if (i < job.waits.iterations.size())
-        made[r] += static_cast<double>(job.waits.iterations[i][r].made_wait_ns);
-    }
-    shown.push_back(r);
-  }
-  std::stable_sort(shown.begin(), shown.end(),
-                   [&made](std::size_t a, std::size_t b) { return made[b] < made[a]; });
-  shown.resize(std::min(shown.size(), kMostLines));
   for (const std::size_t r : shown) name_width = std::max(name_width, job.ranks[r].name.size());
   const std::size_t room =
       width == 0 ? 100 : std::max<std::size_t>(20, width - std::min(width, name_width + 12));
   const std::size_t in_block = 1 + (iterations.size() - 1) / room;
-  const std::size_t blocks = 1 + (iterations.size() - 1) / in_block;
-  std::vector<std::vector<double>> late(shown.size(), std::vector<double>(blocks));
+  std::vector<std::vector<double>> late;  // means of blocks, by shown rank
   std::vector<double> all;
-  for (std::size_t s = 0; s < shown.size(); ++s) {
-    const auto others = static_cast<double>(std::max<std::size_t>(1, job.waits.others[shown[s]]));
-    for (std::size_t i = 0; i < iterations.size(); ++i) {
-      if (iterations[i] >= job.waits.iterations.size()) continue;
-      const std::size_t in_this = std::min(in_block, iterations.size() - i / in_block * in_block);
-      late[s][i / in_block] +=
-          static_cast<double>(job.waits.iterations[iterations[i]][shown[s]].made_wait_ns) / others /
-          static_cast<double>(in_this);
+  for (const std::size_t r : shown) {
+    late.emplace_back();
+    for (std::size_t first = 0; first < iterations.size(); first += in_block) {
+      const std::size_t end = std::min(iterations.size(), first + in_block);
+      double sum = 0;
+      for (std::size_t i = first; i < end; ++i) sum += job.waits.waited_for_ns(r, iterations[i]);
+      late.back().push_back(sum / static_cast<double>(end - first));
     }
-    all.insert(all.end(), late[s].begin(), late[s].end());
+    all.insert(all.end(), late.back().begin(), late.back().end());
   }
-  // Without the longest of all: one of them would hide the others.
   std::sort(all.begin(), all.end());
-  const double most = all[static_cast<std::size_t>(kFullBlock * static_cast<double>(all.size() - 1))];
+  const double full = all[static_cast<std::size_t>(kFullBlock * static_cast<double>(all.size() - 1))];
   std::string out = "Lateness, iterations " + std::to_string(iterations.front()) + " to " +
-                    std::to_string(iterations.back()) + " (a full block: the others wait " + ns_text(most) +
+                    std::to_string(iterations.back()) + " (a full block: the others wait " + ns_text(full) +
                     " or more)\n";
   for (std::size_t s = 0; s < shown.size(); ++s) {
     const std::string& name = job.ranks[shown[s]].name;
     out += name + std::string(name_width - name.size() + 2, ' ');
     for (const double ns : late[s]) {
-      const double level = most <= 0 ? 0 : std::ceil(8 * ns / most - 0.25);
+      const double level = full <= 0 ? 0 : std::ceil(8 * ns / full - 0.25);
       out += kBlocks[static_cast<std::size_t>(std::clamp(level, 0.0, 8.0))];
     }
     while (out.ends_with(' ')) out.pop_back();

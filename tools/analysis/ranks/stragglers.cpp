@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <limits>
 #include <utility>
+
+#include "tools/analysis/model/range_names.h"
 
 namespace rangefinder {
 namespace {
@@ -15,11 +16,11 @@ namespace {
 constexpr double kMinLateGpu = 0.03, kMinLateHost = 0.05, kMinLateEverywhere = 0.15;
 /// Of the wait: below, a cost does not explain it.
 constexpr double kMinExplained = 0.4;
-/// Of the largest excess: a module that has as much of it is where it happens.
-constexpr double kMostOfExcess = 0.6;
+/// Of the largest excess: the deepest module with as much of it is named.
+constexpr double kMinOfExcess = 0.6;
 /// An iteration counts as late if the rank made the others wait for this part of an iteration.
 constexpr double kMinLateIteration = 0.01;
-/// A lower clock of which the kernels' times are the result.
+/// Of the others' SM clock: a lower one may explain longer kernels.
 constexpr double kLowClock = 0.97;
 
 constexpr std::array<std::string_view, 9> kCauses{"unknown", "host",   "loading", "launching", "memory",
@@ -27,11 +28,7 @@ constexpr std::array<std::string_view, 9> kCauses{"unknown", "host",   "loading"
 
 bool loads_data(std::string_view path) {
   const std::size_t slash = path.rfind('/');
-  std::string plain;
-  for (const char c : path.substr(slash == std::string_view::npos ? 0 : slash + 1)) {
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
-      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  const std::string plain = letters_and_digits(path.substr(slash == std::string_view::npos ? 0 : slash + 1));
   constexpr std::array<std::string_view, 4> kLoading{"dataload", "loaddata", "loadbatch", "nextbatch"};
   return std::any_of(kLoading.begin(), kLoading.end(),
                      [&plain](std::string_view part) { return plain.find(part) != std::string::npos; });
@@ -110,7 +107,6 @@ class CauseOf {
     out_.on_gpu = &side == &kGpuSide;
     out_.excess_ns = most.ns;
     out_.own_ns = most.own_ns;
-    out_.others_ns = most.own_ns - most.ns;
     out_.made_wait_ns = std::max(0.0, std::min({out_.waited_for_ns, most.ns, only_late_ns}));
     const auto cost = std::max_element(most.by_cost.begin(), most.by_cost.end());
     out_.cause = side.parts[static_cast<std::size_t>(cost - most.by_cost.begin())].cause;
@@ -175,7 +171,7 @@ class CauseOf {
     const std::vector<RankModule>&all = modules_.all(), &folded = modules_.folded();
     const Excess of_folded = deepest(folded, excesses(folded, side));
     const Excess single = deepest(all, excesses(all, side));
-    const bool is_single = single.ns >= kMostOfExcess * of_folded.ns &&
+    const bool is_single = single.ns >= kMinOfExcess * of_folded.ns &&
                            all[single.module].depth >= folded[of_folded.module].depth;
     return is_single ? std::pair{single, &all} : std::pair{of_folded, &folded};
   }
@@ -186,7 +182,7 @@ class CauseOf {
     Excess out = most;
     for (const Excess& one : all) {
       const std::uint32_t depth = modules[one.module].depth, best = modules[out.module].depth;
-      if (one.ns < kMostOfExcess * most.ns) continue;
+      if (one.ns < kMinOfExcess * most.ns) continue;
       if (depth > best || (depth == best && one.ns > out.ns)) out = one;
     }
     return out;
@@ -197,7 +193,7 @@ class CauseOf {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       double sum = 0;
       for (const std::size_t iteration : late_)
-        sum += ranks_[r].work->own_busy_ns(iteration + static_cast<std::size_t>(waits_.first[r]));
+        sum += ranks_[r].work->own_busy_ns(waits_.local(r, iteration));
       busy.push_back(sum / static_cast<double>(iterations_.size()));
     }
     return busy[out_.rank] - median_without(busy, out_.rank);
@@ -211,7 +207,7 @@ class CauseOf {
       std::size_t known = 0;
       const std::vector<IterationTotals>& rows = ranks_[r].work->iterations().rows();
       for (const std::size_t iteration : late_) {
-        const std::size_t local = iteration + static_cast<std::size_t>(waits_.first[r]);
+        const std::size_t local = waits_.local(r, iteration);
         if (local >= rows.size() || !rows[local].sm_mhz) continue;
         sum += *rows[local].sm_mhz;
         ++known;
@@ -223,7 +219,7 @@ class CauseOf {
     out_.mhz = mhz[out_.rank];
     out_.others_mhz = others;
     if (mhz[out_.rank] >= kLowClock * others) return;
-    const double explained_ns = (others / mhz[out_.rank] - 1) * out_.others_ns;
+    const double explained_ns = (others / mhz[out_.rank] - 1) * out_.others_ns();
     if (explained_ns >= out_.excess_ns / 2) out_.cause = LateCause::clocks;
   }
 
@@ -236,17 +232,18 @@ class CauseOf {
   double part_ = 1;
 };
 
-double least_share(const JobRank& rank, const Straggler& one) {
+double min_share(const JobRank& rank, const Straggler& one) {
   if (one.on_gpu) return kMinLateGpu;
   return one.module == rank.work->iterations().iterations().path ? kMinLateEverywhere : kMinLateHost;
 }
 
-double iteration_ns(const JobRank& rank, const JobIterations& iterations, std::int64_t first) {
+double iteration_ns(const JobRank& rank, std::size_t number, const RankWaits& waits,
+                    const JobIterations& iterations) {
   const std::vector<IterationTotals>& rows = rank.work->iterations().rows();
   double sum = 0;
   std::size_t known = 0;
   for (const std::size_t iteration : iterations) {
-    const std::size_t local = iteration + static_cast<std::size_t>(first);
+    const std::size_t local = waits.local(number, iteration);
     if (local >= rows.size()) return static_cast<double>(rank.trace->last_ns);  // one iteration: the trace
     if (!rows[local].wall_ns) continue;
     sum += static_cast<double>(*rows[local].wall_ns);
@@ -255,12 +252,7 @@ double iteration_ns(const JobRank& rank, const JobIterations& iterations, std::i
   return known == 0 ? 0 : sum / static_cast<double>(known);
 }
 
-}  // namespace
-
-std::string_view key_of(LateCause cause) {
-  return kCauses[static_cast<std::size_t>(cause)];
-}
-
+/// That all ranks have, without those that warm up on any.
 JobIterations common_iterations(const std::vector<JobRank>& ranks, const RankWaits& waits) {
   std::int64_t from = 0, to = std::numeric_limits<std::int64_t>::max();
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -274,35 +266,39 @@ JobIterations common_iterations(const std::vector<JobRank>& ranks, const RankWai
   return out;
 }
 
+}  // namespace
+
+std::string_view key_of(LateCause cause) {
+  return kCauses[static_cast<std::size_t>(cause)];
+}
+
 JobComparison compare_ranks(const std::vector<JobRank>& ranks, const RankWaits& waits,
                             const RankModules& modules) {
   JobComparison out;
+  if (ranks.empty()) return out;
   out.iterations = common_iterations(ranks, waits);
   if (out.iterations.empty() || waits.collectives == 0 || ranks.size() < 2) return out;
   const auto count = static_cast<double>(out.iterations.size());
   std::vector<double> lengths;
   for (std::size_t r = 0; r < ranks.size(); ++r)
-    lengths.push_back(iteration_ns(ranks[r], out.iterations, waits.first[r]));
+    lengths.push_back(iteration_ns(ranks[r], r, waits, out.iterations));
   out.iteration_ns = median_without(lengths, lengths.size());
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     Straggler one;
     one.rank = r;
     JobIterations late;
-    const auto others = static_cast<double>(std::max<std::size_t>(1, waits.others[r]));
     for (const std::size_t i : out.iterations) {
-      if (i >= waits.iterations.size()) continue;
-      const IterationWait& wait = waits.iterations[i][r];
-      const double made_ns = static_cast<double>(wait.made_wait_ns) / others;
-      one.waited_for_ns += made_ns / count;
-      if (made_ns >= kMinLateIteration * out.iteration_ns) late.push_back(i);
+      const IterationWait wait = waits.wait(r, i);
+      const double waited_for_ns = waits.waited_for_ns(r, i);
+      one.waited_for_ns += waited_for_ns / count;
+      if (waited_for_ns >= kMinLateIteration * out.iteration_ns) late.push_back(i);
       out.waited_ns += static_cast<double>(wait.waited_ns) / count / static_cast<double>(ranks.size());
       out.transfer_ns += static_cast<double>(wait.transfer_ns) / count / static_cast<double>(ranks.size());
     }
     one.late = late.size();
     if (late.empty() || one.waited_for_ns < kMinLateGpu * out.iteration_ns) continue;
     CauseOf(ranks, waits, modules, out.iterations, one).find(late);
-    one.share = one.made_wait_ns / out.iteration_ns;
-    const bool late_enough = one.share >= least_share(ranks[r], one);
+    const bool late_enough = out.share(one.made_wait_ns) >= min_share(ranks[r], one);
     (late_enough ? out.stragglers : out.behind).push_back(std::move(one));
   }
   std::stable_sort(out.stragglers.begin(), out.stragglers.end(),

@@ -45,14 +45,15 @@ struct Straggler {
   std::size_t rank = 0;
   double waited_for_ns = 0;  ///< exposed wait of each other rank for it
   double made_wait_ns = 0;   ///< the part of it that the excess explains
-  double share = 0;          ///< of that in the iteration
   std::size_t late = 0;      ///< number of iterations in which it was late
   bool on_gpu = false;       ///< the cause is
   LateCause cause = LateCause::unknown;
   std::string module;                     ///< path; empty: outside of any range
   double excess_ns = 0;                   ///< over the median of the other ranks, of the cause in the module
-  double own_ns = 0, others_ns = 0;       ///< of which this is the difference
+  double own_ns = 0;                      ///< what it takes there
   std::optional<double> mhz, others_mhz;  ///< mean SM clock
+  /// What the others take there.
+  [[nodiscard]] double others_ns() const noexcept { return own_ns - excess_ns; }
 };
 
 struct JobComparison {
@@ -62,12 +63,11 @@ struct JobComparison {
   double transfer_ns = 0;             ///< exposed, mean of the ranks
   std::vector<Straggler> stragglers;  ///< the worst first
   std::vector<Straggler> behind;      ///< others wait for them, but they take no longer
+  /// The part of an iteration; 0 if its length is unknown.
+  [[nodiscard]] double share(double ns) const noexcept { return iteration_ns <= 0 ? 0 : ns / iteration_ns; }
 };
 
 [[nodiscard]] JobComparison compare_ranks(const std::vector<JobRank>& ranks, const RankWaits& waits,
                                           const RankModules& modules);
-
-/// The iterations that all ranks have, without those that warm up on any.
-[[nodiscard]] JobIterations common_iterations(const std::vector<JobRank>& ranks, const RankWaits& waits);
 
 }  // namespace rangefinder

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tools/analysis/model/trace.h"
@@ -15,9 +16,11 @@ namespace rangefinder {
 
 class ReadJob {
  public:
-  /// In the order of their ranks. Throws Missing, and NoMatch where TraceFolder::iteration_range matches
-  /// nothing.
-  explicit ReadJob(const std::vector<TraceFolder>& folders, const ReadLimits& limits = {});
+  /// In the order of their numbers; processes without one come last. Throws NoMatch where
+  /// TraceFolder::iteration_range matches nothing, and Missing; with `unreadable`, which gets these
+  /// messages, the other traces are compared.
+  explicit ReadJob(const std::vector<TraceFolder>& folders, const ReadLimits& limits = {},
+                   std::vector<std::string>* unreadable = nullptr);
   ~ReadJob();
   ReadJob(const ReadJob&) = delete;
   ReadJob& operator=(const ReadJob&) = delete;
