@@ -111,6 +111,17 @@ class SamplingCases(InjectionCase):
         self.assert_balanced(trace)
         self.assertEqual(trace.end["loss"]["samples_lost"], 5000 - 4096)
 
+    def test_nothing_of_a_gpu_is_lost_while_another_one_is_set_up(self):
+        """CUPTI does not decode meanwhile: more samples wait than an image holds."""
+        run = self.run_both("counters", "gpus", "3", fake={"FAKE_CUDA_GPUS": "3"}, FAKE_CUPTI_PM_CONFIG_MS="150",
+                            **SAMPLED)
+
+        self.assert_silent(run)
+        trace = run.trace()
+        self.assertNotIn("samples_lost", trace.end["loss"])
+        first = sum(run[2] for line in trace.of("samples") if line["gpu"] == 0 for run in line["runs"])
+        self.assertGreater(first, 4096)
+
     def test_refused_counters_give_the_cure_and_everything_else(self):
         refusals = {
             "PmSamplingGetCounterAvailability:35": "NVreg_RestrictProfilingToAdminUsers=0",

@@ -11,6 +11,8 @@
 //   FAKE_CUPTI_PM_HOLE      N: before the sixth sample, N samples are missing and not reported
 //   FAKE_CUPTI_PM_BEHIND    N: at intervals below N ns, every second sample is missing and not reported
 //   FAKE_CUPTI_PM_LATE      N: the first decoding is late and finds N samples
+//   FAKE_CUPTI_PM_CONFIG_MS N: configuring a GPU takes N ms, in which no thread can decode. Samples of the
+//                           others are then as many as their time allows
 #include <cupti_pmsampling.h>
 
 #include <algorithm>
@@ -181,6 +183,7 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Para
   object->config = params->pConfig;
   object->config_bytes = params->configSize;
   object->interval_ns = params->samplingInterval;
+  std::this_thread::sleep_for(std::chrono::milliseconds(fake::number_from("FAKE_CUPTI_PM_CONFIG_MS", 0)));
   return CUPTI_SUCCESS;
 }
 
@@ -240,6 +243,10 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Pa
   params->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
   const std::int64_t late = fake::decodings == 1 ? fake::number_from("FAKE_CUPTI_PM_LATE", 0) : 0;
   std::int64_t found = late != 0 ? late : fake::kBatch;
+  if (fake::number_from("FAKE_CUPTI_PM_CONFIG_MS", 0) != 0) {
+    const auto interval_ns = static_cast<std::int64_t>(object->interval_ns);
+    found = std::max<std::int64_t>(found, (fake::now_ns() - object->next_ns) / interval_ns);
+  }
   if (late == 0 && object->left >= 0) found = std::exchange(object->left, 0);
   for (std::int64_t i = 0; i < found; ++i) {
     if (image->ranges < image->max_ranges) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "profiler/base/monotonic_clock.h"
 #include "profiler/counters/counter_errors.h"
 #include "profiler/counters/cupti_params.h"
 #include "profiler/counters/metrics/prepared_metrics.h"
@@ -17,6 +18,8 @@ namespace {
 
 /// GPUs are set up one at a time: CUPTI does not document this as thread-safe.
 std::mutex set_up_mutex;
+/// While CUPTI configures a GPU, it lets no thread decode.
+std::atomic<bool> configuring{false};
 
 /// Approximate system clock of chips whose interval is in cycles, not nanoseconds.
 constexpr double kSystemClockGhz = 1.5;
@@ -151,35 +154,51 @@ CUptiResult PmSession::configure(CUpti_PmSampling_TriggerMode trigger, std::uint
 
 bool PmSession::set_config(std::uint32_t interval_ns) {
   const std::size_t bytes = hardware_bytes(interval_ns);
+  interval_ns_ = interval_ns;
+  configuring.store(true);
   CUptiResult r = configure(CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL, interval_ns, bytes);
   if (r == CUPTI_ERROR_NOT_SUPPORTED || r == CUPTI_ERROR_INVALID_PARAMETER) {
     const auto cycles = static_cast<std::uint64_t>(interval_ns * kSystemClockGhz);
     r = configure(CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL, cycles, bytes);
   }
+  configuring.store(false);
+  configuring.notify_all();
   return r == CUPTI_SUCCESS || fail("cuptiPmSamplingSetConfig", r);
 }
 
-bool PmSession::make_images() {
+std::optional<std::size_t> PmSession::image_bytes(std::size_t samples) {
   auto size = RANGEFINDER_CUPTI_PARAMS(PmSampling_GetCounterDataSize);
   size.pPmSamplingObject = sampler_;
   size.pMetricNames = metrics_.names.data();
   size.numMetrics = metrics_.names.size();
-  std::array<std::size_t, 2> small{};
-  // The real size comes last: CUPTI may remember the last request.
-  for (const std::uint32_t samples : {1U, 2U, kImageSamples}) {
-    size.maxSamples = samples;
-    if (const CUptiResult r = cupti_.PmSamplingGetCounterDataSize(&size); r != CUPTI_SUCCESS)
-      return fail("cuptiPmSamplingGetCounterDataSize", r);
-    if (samples <= small.size()) small[samples - 1] = size.counterDataSize;
+  size.maxSamples = static_cast<std::uint32_t>(samples);
+  if (const CUptiResult r = cupti_.PmSamplingGetCounterDataSize(&size); r != CUPTI_SUCCESS) {
+    (void)fail("cuptiPmSamplingGetCounterDataSize", r);
+    return {};
   }
-  std::vector<std::uint8_t> empty(size.counterDataSize);
+  return size.counterDataSize;
+}
+
+std::optional<std::vector<std::uint8_t>> PmSession::empty_data(std::size_t bytes) {
+  std::vector<std::uint8_t> empty(bytes);
   auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterDataImage_Initialize);
   params.pPmSamplingObject = sampler_;
   params.counterDataSize = empty.size();
   params.pCounterData = empty.data();
-  if (const CUptiResult r = cupti_.PmSamplingCounterDataImageInitialize(&params); r != CUPTI_SUCCESS)
-    return fail("cuptiPmSamplingCounterDataImageInitialize", r);
-  empty_image_ = EmptyPmImage(std::move(empty), small[0], small[1]);
+  if (const CUptiResult r = cupti_.PmSamplingCounterDataImageInitialize(&params); r != CUPTI_SUCCESS) {
+    (void)fail("cuptiPmSamplingCounterDataImageInitialize", r);
+    return {};
+  }
+  return empty;
+}
+
+bool PmSession::make_images() {
+  // The real size comes last: CUPTI may remember the last request.
+  const std::optional<std::size_t> one = image_bytes(1), two = one ? image_bytes(2) : one;
+  const std::optional<std::size_t> all = two ? image_bytes(kImageSamples) : two;
+  std::optional<std::vector<std::uint8_t>> empty;
+  if (!all || !(empty = empty_data(*all))) return false;
+  empty_image_ = EmptyPmImage(std::move(*empty), *one, *two);
   for (PmImage& image : images_) {
     image.data = empty_image_.data();
     image.times.clear();
@@ -189,13 +208,31 @@ bool PmSession::make_images() {
   return true;
 }
 
+std::optional<PmImage> PmSession::make_image(std::size_t samples) {
+  const std::optional<std::size_t> bytes = image_bytes(samples);
+  std::optional<std::vector<std::uint8_t>> empty;
+  if (bytes) empty = empty_data(*bytes);
+  (void)image_bytes(kImageSamples);  // for the images of this session, as in make_images()
+  if (!empty) return {};
+  PmImage out;
+  out.data = std::move(*empty);
+  out.times.reserve(samples);
+  return out;
+}
+
 bool PmSession::start() {
   auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_Start);
   params.pPmSamplingObject = sampler_;
   if (const CUptiResult r = cupti_.PmSamplingStart(&params); r != CUPTI_SUCCESS)
     return fail("cuptiPmSamplingStart", r);
   started_ = discard_ = true;
+  decoded_ns_ = monotonic_now_ns();
   return true;
+}
+
+std::size_t PmSession::waiting() const noexcept {
+  configuring.wait(true);
+  return static_cast<std::size_t>(monotonic_now_ns() - decoded_ns_) / interval_ns_;
 }
 
 PmSession::Decoded PmSession::decode(PmImage& image) {
@@ -203,6 +240,7 @@ PmSession::Decoded PmSession::decode(PmImage& image) {
   params.pPmSamplingObject = sampler_;
   params.pCounterDataImage = image.data.data();
   params.counterDataImageSize = image.data.size();
+  decoded_ns_ = monotonic_now_ns();
   const CUptiResult r = cupti_.PmSamplingDecodeData(&params);
   if (r == CUPTI_SUCCESS || r == CUPTI_ERROR_OUT_OF_MEMORY) {
     const std::size_t count = completed(image);
@@ -258,7 +296,8 @@ void PmSession::evaluate(PmImage& image, const std::function<void(const PmSample
     }
     take(sample);
   }
-  empty_image_.copy_to(image);
+  const bool is_own = &image == &images_[0] || &image == &images_[1];
+  if (is_own) empty_image_.copy_to(image);
 }
 
 bool PmSession::stop() noexcept {

@@ -68,9 +68,15 @@ class PmSession {
   [[nodiscard]] bool open(std::uint32_t interval_ns);
   /// This session's images, empty after open(), valid until close(). `which`: 0 or 1.
   [[nodiscard]] PmImage& image(std::size_t which) noexcept { return images_[which]; }
+  /// About as many samples wait for decode(), by the time since it was last called. While CUPTI configures
+  /// another GPU, 0.2 s, it lets no thread decode: returns after that.
+  [[nodiscard]] std::size_t waiting() const noexcept;
+  /// Another empty image, for `samples`. Nothing: see error().
+  [[nodiscard]] std::optional<PmImage> make_image(std::size_t samples);
   /// Appends the completed samples to `image`.
   [[nodiscard]] Decoded decode(PmImage& image);
-  /// Passes the image's samples to `take` in time order, and empties the image.
+  /// Passes the image's samples to `take` in time order. Then image(0) or image(1) is empty; one of
+  /// make_image() cannot be used again.
   void evaluate(PmImage& image, const std::function<void(const PmSample&)>& take);
   /// Ends sampling. The last samples can still be decoded. False: there are none.
   [[nodiscard]] bool stop() noexcept;
@@ -91,6 +97,8 @@ class PmSession {
   [[nodiscard]] bool enable();
   [[nodiscard]] bool set_config(std::uint32_t interval_ns);
   [[nodiscard]] bool make_images();
+  [[nodiscard]] std::optional<std::size_t> image_bytes(std::size_t samples);
+  [[nodiscard]] std::optional<std::vector<std::uint8_t>> empty_data(std::size_t bytes);
   [[nodiscard]] std::size_t hardware_bytes(std::uint32_t interval_ns) const noexcept;
   [[nodiscard]] bool start();
   [[nodiscard]] CUptiResult configure(CUpti_PmSampling_TriggerMode trigger, std::uint64_t interval,
@@ -109,6 +117,8 @@ class PmSession {
   CUpti_PmSampling_Object* sampler_ = nullptr;
   bool started_ = false;
   bool discard_ = false;  // the next sample is the first one, which began before the session
+  std::uint32_t interval_ns_ = 0;
+  std::int64_t decoded_ns_ = 0;  // begin of the last decode()
   std::atomic<std::uint64_t> lost_{0};
   std::array<PmImage, 2> images_;
   EmptyPmImage empty_image_;

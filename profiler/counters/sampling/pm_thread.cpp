@@ -23,7 +23,12 @@ class PmThread::Reading {
         evaluator_(owner.session_.image(1), [this](PmImage& image) { evaluate(image); }) {}
 
   PmSession::Decoded decode() {
-    const PmSession::Decoded decoded = decode_once();
+    std::size_t waiting = owner_.session_.waiting();
+    if (waiting + image_->times.size() > kRoom) {
+      evaluate_all();
+      waiting = owner_.session_.waiting();
+    }
+    const PmSession::Decoded decoded = waiting > kRoom ? decode_late(waiting) : decode_once(*image_);
     // If the previous image is still being evaluated, this image takes the next samples too.
     if (!image_->empty()) (void)evaluator_.exchange(image_);
     return decoded;
@@ -35,7 +40,7 @@ class PmThread::Reading {
   bool finish() {
     PmSession::Decoded decoded = PmSession::Decoded::part;
     for (int i = 0; i < kMaxRounds && decoded == PmSession::Decoded::part; ++i) {
-      decoded = decode_once();
+      decoded = decode_once(*image_);
       evaluate_all();
     }
     return decoded == PmSession::Decoded::all && !dropped_;
@@ -51,12 +56,27 @@ class PmThread::Reading {
  private:
   /// Maximum number of images decoded after the end, so that the program's exit does not wait longer.
   static constexpr int kMaxRounds = 16;
+  /// An image holds these and what comes while they are decoded.
+  static constexpr std::size_t kRoom = PmSession::kImageSamples / 4 * 3;
+  /// Of an image for many samples. More than these, a third of a second at 20 us, are dropped and counted.
+  static constexpr std::size_t kMaxLate = std::size_t{4} * PmSession::kImageSamples;
 
-  PmSession::Decoded decode_once() {
-    const std::size_t before = image_->times.size();
-    const PmSession::Decoded decoded = owner_.session_.decode(*image_);
+  PmSession::Decoded decode_once(PmImage& image) {
+    const std::size_t before = image.times.size();
+    const PmSession::Decoded decoded = owner_.session_.decode(image);
     // A gap before a sample shows in its time; only missing samples at the end need this flag.
-    dropped_ = decoded == PmSession::Decoded::part || (dropped_ && image_->times.size() == before);
+    dropped_ = decoded == PmSession::Decoded::part || (dropped_ && image.times.size() == before);
+    return decoded;
+  }
+
+  /// Of samples that an image does not hold CUPTI would drop the rest: they get one of their own. Call it when
+  /// all samples before are evaluated.
+  PmSession::Decoded decode_late(std::size_t waiting) {
+    // More come while CUPTI makes the image.
+    std::optional<PmImage> image = owner_.session_.make_image(std::min(2 * waiting, kMaxLate));
+    if (!image) return decode_once(*image_);
+    const PmSession::Decoded decoded = decode_once(*image);
+    evaluate(*image);
     return decoded;
   }
 
