@@ -4,6 +4,7 @@
 // takes a second to compile.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string_view>
@@ -15,6 +16,9 @@ class NamePattern {
   struct Invalid : std::runtime_error {
     using std::runtime_error::runtime_error;
   };
+
+  /// Of a name that a program gives: the stack use of is_in() grows with the length of the text.
+  static constexpr std::size_t kMaxMatched = 2048;
 
   /// Throws Invalid. Its stack use, and that of is_in(), grows with the length of the text.
   explicit NamePattern(std::string_view regex);

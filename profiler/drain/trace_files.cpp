@@ -19,7 +19,7 @@ TraceFiles::TraceFiles(Recorder& recorder, const Options& options, const CuptiFu
     : recorder_(recorder),
       options_(options),
       cupti_(cupti),
-      kernels_(recorder.loss),
+      kernels_(recorder.loss, options.communication),
       segments_({options.segment_bytes, options.max_bytes, options.keep_last}, recorder.loss),
       writer_(recorder, segments_, kernels_),
       flush_interval_(options.flush_ms * kNsPerMs) {}

@@ -193,6 +193,9 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
     {"RANGEFINDER_INHERIT", "--inherit", kRecorded, "pt_autograd_*", TextValue{&Options::inherit},
      "Threads of these names (globs, separated by commas) take the range of the one thread that has ranges "
      "open, as PyTorch's backward pass does; off: none"},
+    {"RANGEFINDER_COMMUNICATION", "--communication", kRecorded, "", PatternValue{&Options::communication},
+     "Kernels whose demangled name contains a match of this regular expression communicate, as those of NCCL "
+     "do: they may wait for other ranks, and are no work of their own"},
     {"RANGEFINDER_TORCH_MODULES", "", kRecorded, "off", std::monostate{},
      "on: NVTX ranges for PyTorch modules; memory: also their allocations. Set by `run --torch-modules` and "
      "`--torch-memory`"},

@@ -38,9 +38,9 @@ struct Options {
   std::uint32_t sample_cpu_percent{};  ///< of one core, for each GPU; 0: no limit
   std::string metrics;
   ExactAt exact_at{};
-  std::string exact_range;               ///< profiler/base/path_glob.h; empty: everywhere
-  std::string exact_kernel, exact_skip;  ///< valid regular expressions, or empty
-  std::uint32_t exact_batch{};           ///< 0: chosen by the metrics
+  std::string exact_range;                              ///< profiler/base/path_glob.h; empty: everywhere
+  std::string exact_kernel, exact_skip, communication;  ///< valid regular expressions, or empty
+  std::uint32_t exact_batch{};                          ///< 0: chosen by the metrics
   StartMode start{};
   CaptureRequest capture;
   MonitorRequest monitor;

@@ -3,6 +3,10 @@
 
 #include <array>
 #include <cctype>
+#include <optional>
+#include <utility>
+
+#include "profiler/base/communication_kernel.h"
 
 namespace rangefinder {
 namespace {
@@ -18,11 +22,6 @@ struct Pattern {
 // First match wins, so specific patterns come before general ones: cuDNN's fused attention is built
 // from CUTLASS; PyTorch instantiates CUTLASS and CUB templates under its own names.
 constexpr std::array kPatterns{
-    // Inductor's name has the operators: triton_poi_fused__scaled_dot_product_cudnn_attention_add_3.
-    Pattern{Match::starts, "triton_", "Triton"},
-    Pattern{Match::starts, "ncclDevKernel", "NCCL"},
-    Pattern{Match::starts, "ncclKernel", "NCCL"},
-    Pattern{Match::contains, "nvshmem", "NVSHMEM"},
     Pattern{Match::contains, "cudnn", "cuDNN"},
     Pattern{Match::contains, "implicit_convolve", "cuDNN"},
     Pattern{Match::contains, "xmma_fprop", "cuDNN"},
@@ -87,6 +86,11 @@ std::string_view without_return_type(std::string_view demangled) {
 
 KernelOrigin kernel_origin(std::string_view mangled, std::string_view demangled) {
   const std::string_view name = without_return_type(demangled);
+  // Inductor's name has the operators: triton_poi_fused__scaled_dot_product_cudnn_attention_add_3.
+  constexpr std::string_view kInductor = "triton_";
+  if (name.starts_with(kInductor)) return {"Triton", "name starts with " + std::string(kInductor)};
+  if (std::optional<CommunicationKernel> found = communication_kernel(demangled))
+    return {found->from_library, std::move(found->evidence)};
   for (const Pattern& pattern : kPatterns) {
     const bool starts = pattern.match == Match::starts;
     if (starts ? name.starts_with(pattern.text) : name.find(pattern.text) != std::string_view::npos) {

@@ -2,8 +2,9 @@
 //
 // Which library a kernel comes from, by its name. Pure.
 //
-// The table in the .cpp maps a part of a name to a library. The trace repeats the matching
-// part as evidence, so that a reader can disagree. A kernel without a match is "own": the application's.
+// The table in the .cpp, and that of communication_kernel.h, map a part of a name to a library. The trace
+// repeats the matching part as evidence, so that a reader can disagree. A kernel without a match is "own":
+// the application's.
 #pragma once
 
 #include <string>

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "profiler/base/communication_kernel.h"
 #include "profiler/events/cut_text.h"
 #include "profiler/output/demangle.h"
 #include "profiler/output/kernel_library.h"
@@ -21,7 +22,8 @@ std::string demangled_name(const std::string& mangled) {
 
 }  // namespace
 
-KernelNames::KernelNames(LossLedger& loss) : loss_(loss), names_(2) {
+KernelNames::KernelNames(LossLedger& loss, const std::string& communication) : loss_(loss), names_(2) {
+  if (!communication.empty()) communication_.emplace(communication);
   names_[kOtherKernel] = {kOtherKernel, "(other)", "(other)", "own", "more than 65,536 kernel names"};
 }
 
@@ -52,6 +54,10 @@ std::uint32_t KernelNames::intern(std::string_view mangled) {
   const KernelOrigin origin = kernel_origin(record.mangled, record.demangled);
   record.from_library = origin.from_library;
   record.evidence = origin.evidence;
+  if (communication_ && communication_->is_in(record.demangled.substr(0, NamePattern::kMaxMatched))) {
+    record.from_library = kNamedCommunication;
+    record.evidence = "--communication";
+  }
   by_text_.emplace(kept, record.id);
   names_.push_back(std::move(record));
   return names_.back().id;

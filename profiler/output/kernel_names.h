@@ -14,11 +14,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "profiler/base/name_pattern.h"
 #include "profiler/events/name_table.h"
 #include "schema/loss.h"
 #include "schema/record.h"
@@ -33,7 +35,9 @@ class KernelNames {
   static constexpr std::size_t kMaxConfigs = 262'144;
   static constexpr std::size_t kMaxNameBytes = 16'384;
 
-  explicit KernelNames(LossLedger& loss);
+  /// `communication`: a valid regular expression for kernels that communicate though their names are not
+  /// known to (communication_kernel.h); or empty.
+  explicit KernelNames(LossLedger& loss, const std::string& communication = "");
 
   /// Id of the kernel that CUPTI names at `mangled`.
   [[nodiscard]] std::uint32_t intern_pointer(const char* mangled);
@@ -58,6 +62,7 @@ class KernelNames {
     std::size_t operator()(std::string_view text) const noexcept { return hash_text(text); }
   };
   LossLedger& loss_;
+  std::optional<NamePattern> communication_;
   std::vector<KernelNameRecord> names_;  // by id; 0 unused
   std::unordered_map<std::string, std::uint32_t, HashText, std::equal_to<>> by_text_;
   std::unordered_map<const char*, std::uint32_t> by_pointer_;

@@ -68,7 +68,7 @@ HalfOpen<std::uint64_t> selected(const DiffVerb& verb) {
 IterationSeries side(const std::string& place, const DiffVerb& verb) {
   if (is_baseline(place)) return read_baseline(place);
   std::vector<TraceFolder> traces = named_traces({place});
-  for (TraceFolder& trace : traces) trace.iteration_range = verb.iteration_range;
+  verb.reading.pass_to(traces, verb.iteration_range);
   if (traces.size() > 1 && ranks_of_one_job(traces)) {
     const ReadJob job(traces, verb.reading.limits());
     std::cerr << missing_text(missing_ranks(*job));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/base/name_pattern.h"
 #include "tools/rangefinder/verb.h"
 
 namespace rangefinder {
@@ -37,9 +38,27 @@ void ReadOptions::add_to(Verb& verb) {
           "Keep at most this much of the trace in memory; beyond it, the files are read again where several "
           "passes are needed [half of the machine's]")
       .type_name("SIZE");
+  verb.option(
+          "--communication", communication,
+          "Further kernels that communicate, as those of NCCL do: a regular expression for parts of their "
+          "demangled names")
+      .type_name("REGEX");
+}
+
+void ReadOptions::pass_to(std::vector<TraceFolder>& traces, const std::string& iteration_range) const {
+  for (TraceFolder& trace : traces) {
+    trace.iteration_range = iteration_range;
+    trace.communication = communication;
+  }
 }
 
 ReadLimits ReadOptions::limits() const {
+  try {
+    if (!communication.empty()) static_cast<void>(NamePattern(communication));
+  } catch (const NamePattern::Invalid& error) {
+    throw WrongUse("--communication " + communication +
+                   " is not a valid regular expression: " + error.what());
+  }
   ReadLimits out;
   out.jobs = static_cast<unsigned>(std::min(jobs, kMaxJobs));
   if (!memory.empty()) out.memory_bytes = parse_size(memory);

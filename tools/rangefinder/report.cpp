@@ -254,7 +254,7 @@ int report(ReportOptions& options) {
   const bool whole = options.selection.everything() && options.selection.iteration_range.empty();
   const SectionKind& kind =
       merges() && whole ? kRanksOnly : *find_section(options.section, options.view.check);
-  for (TraceFolder& trace : traces) trace.iteration_range = options.selection.iteration_range;
+  options.reading.pass_to(traces, options.selection.iteration_range);
   if (!options.html.empty()) {
     write_html(traces, options.html, options.limits);
     return kExitOk;

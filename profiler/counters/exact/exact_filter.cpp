@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "profiler/base/communication_kernel.h"
 #include "profiler/base/name_pattern.h"
 #include "profiler/base/path_glob.h"
 #include "profiler/output/demangle.h"
@@ -12,15 +13,10 @@
 namespace rangefinder {
 namespace {
 
-/// Name parts of kernels that wait for a peer, a signal or the host: NCCL, NVSHMEM, MSCCL++,
-/// Transformer Engine's user buffers, DeepEP, PyTorch's symmetric memory, stream-ordered flags.
-constexpr std::array<std::string_view, 14> kWaiters{
-    "nccl",        "nvshmem",   "mscclpp",       "msccl_",        "userbuffers",
-    "deep_ep",     "symm_mem",  "one_shot_all_", "two_shot_all_", "cross_device_reduce",
-    "all_reduce_", "wait_flag", "wait_signal",   "spin_wait"};
-
-/// A regular expression recurses: its stack use grows with the length of the text.
-constexpr std::size_t kMaxMatched = 2048;
+/// Name parts, anywhere in the name, of kernels that wait for a peer, a signal or the host, besides those
+/// that communicate: a kernel without bytes is better than a program that hangs.
+constexpr std::array<std::string_view, 7> kWaiters{"nccl",      "msccl_",      "symm_mem", "all_reduce_",
+                                                   "wait_flag", "wait_signal", "spin_wait"};
 
 /// As in reports: a '/' or '\\' inside a name is escaped with '\\'.
 void append_escaped(std::string& text, std::string_view name) {
@@ -37,19 +33,20 @@ std::optional<NamePattern> pattern_of(const std::string& text) {
 
 }  // namespace
 
-bool is_known_waiter(std::string_view name) noexcept {
-  return std::any_of(kWaiters.begin(), kWaiters.end(),
-                     [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+bool is_known_waiter(std::string_view name) {
+  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  return communication_kernel(name).has_value() || std::any_of(kWaiters.begin(), kWaiters.end(), has);
 }
 
 struct ExactFilter::Patterns {
-  std::optional<NamePattern> kernel, skip;
+  std::optional<NamePattern> kernel, skip, communication;
 };
 
 ExactFilter::ExactFilter(const Options& options, const Recorder& recorder)
     : recorder_(recorder),
       glob_(options.exact_range),
-      patterns_(new Patterns{pattern_of(options.exact_kernel), pattern_of(options.exact_skip)}),
+      patterns_(new Patterns{pattern_of(options.exact_kernel), pattern_of(options.exact_skip),
+                             pattern_of(options.communication)}),
       names_(std::make_unique<std::atomic<ExactChoice>[]>(NameTable::kMaxNames + 1)),
       paths_(std::make_unique<std::atomic<ExactChoice>[]>(PathTable::kMaxPaths + 1)) {}
 
@@ -85,8 +82,11 @@ void ExactFilter::add_waiter(std::uint32_t name) noexcept {
 ExactChoice ExactFilter::choose_name(std::uint32_t name) {
   if (name == 0) return patterns_->kernel ? ExactChoice::not_wanted : ExactChoice::measure;
   const std::string whole = demangle(recorder_.names.text(name));
-  const std::string text = whole.substr(0, kMaxMatched);
-  if (is_known_waiter(text) || (patterns_->skip && patterns_->skip->is_in(text)))
+  const std::string text = whole.substr(0, NamePattern::kMaxMatched);
+  const auto is_in = [&text](const std::optional<NamePattern>& pattern) {
+    return pattern && pattern->is_in(text);
+  };
+  if (is_known_waiter(text) || is_in(patterns_->skip) || is_in(patterns_->communication))
     return ExactChoice::may_wait;
   if (patterns_->kernel && !patterns_->kernel->is_in(text)) return ExactChoice::not_wanted;
   return ExactChoice::measure;

@@ -53,6 +53,6 @@ class ExactFilter {
 
 /// Whether a kernel with this demangled name is known to wait for later launches or for another GPU
 /// (collectives, signals).
-[[nodiscard]] bool is_known_waiter(std::string_view name) noexcept;
+[[nodiscard]] bool is_known_waiter(std::string_view name);
 
 }  // namespace rangefinder

@@ -69,8 +69,8 @@ class PmThread::Reading {
     return decoded;
   }
 
-  /// Of samples that an image does not hold CUPTI would drop the rest: they get one of their own. Call it when
-  /// all samples before are evaluated.
+  /// Of samples that an image does not hold CUPTI would drop the rest: they get one of their own. Call it
+  /// when all samples before are evaluated.
   PmSession::Decoded decode_late(std::size_t waiting) {
     // More come while CUPTI makes the image.
     std::optional<PmImage> image = owner_.session_.make_image(std::min(2 * waiting, kMaxLate));

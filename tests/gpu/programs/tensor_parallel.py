@@ -7,6 +7,7 @@ Rank 0 prints what a profiler must find: the late rank, the layer and by how man
 import argparse
 import json
 import os
+import time
 
 import torch
 import torch.distributed as dist
@@ -83,22 +84,27 @@ def main():
     for _ in range(BATCH_WARM):
         decoder.forward(x)
     more = more_ms(decoder)
-    step = lambda: decoder.forward(x)
+    graph = None
     if not options.eager:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             decoder.forward(x)
-        step = graph.replay
     torch.cuda.synchronize()
     dist.barrier()
+    begin = time.monotonic()
     for _ in range(options.steps):
         with torch.cuda.nvtx.range("token"):
-            step()
+            if graph is None:
+                decoder.forward(x)
+            else:
+                graph.replay()
             torch.cuda.synchronize()
+    ms_step = (time.monotonic() - begin) / options.steps * 1e3
     dist.barrier()
     torch.cuda.synchronize()
+    del graph  # NCCL waits for the graphs of a communicator before it ends it
     if rank == 0:
-        print(json.dumps({"prog": "tensor_parallel", "ranks": world, "steps": options.steps, "late": options.slow,
+        print(json.dumps({"prog": "tensor_parallel", "ranks": world, "steps": options.steps, "late": options.slow, "ms_step": ms_step,
                           "layer": options.layer, "more_ms": more if options.slow >= 0 else 0,
                           "all_reduces": 2 * LAYERS * (options.steps + BATCH_WARM)}), flush=True)
     dist.destroy_process_group()

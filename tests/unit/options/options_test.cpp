@@ -24,11 +24,11 @@ Options read(const std::vector<std::string>& variables) {
 /// All options except the problems.
 auto values(const Options& o) {
   return std::tie(o.out, o.counters, o.counters_requested, o.sample_interval_us, o.sample_cpu_percent,
-                  o.metrics, o.exact_at, o.exact_range, o.exact_kernel, o.exact_skip, o.exact_batch, o.start,
-                  o.capture.by, o.monitor.window_ns, o.monitor.period_ns, o.control, o.children, o.run_pid,
-                  o.memory, o.events, o.conditions, o.redact, o.fold_digits, o.segment_bytes, o.max_bytes,
-                  o.keep_last, o.buffers, o.flush_ms, o.summary_ms, o.report, o.log, o.cupti, o.record,
-                  o.force, o.nvtx_chain, o.manifest);
+                  o.metrics, o.exact_at, o.exact_range, o.exact_kernel, o.exact_skip, o.communication,
+                  o.exact_batch, o.start, o.capture.by, o.monitor.window_ns, o.monitor.period_ns, o.control,
+                  o.children, o.run_pid, o.memory, o.events, o.conditions, o.redact, o.fold_digits,
+                  o.segment_bytes, o.max_bytes, o.keep_last, o.buffers, o.flush_ms, o.summary_ms, o.report,
+                  o.log, o.cupti, o.record, o.force, o.nvtx_chain, o.manifest);
 }
 
 std::string assignment(const OptionRow& option, const std::string& value) {

@@ -83,8 +83,8 @@ void FindingFacts::add_work(const WorkEvent& event) {
   if (names_->event_waits) waits_.add(event);
   coverage.add(event, *names_);
   attention.add(event, sort, counts);
-  // The length of a collective is mostly the wait for other ranks, and its grid is NCCL's: no rule about
-  // kernels may judge it.
+  // The length of a collective is mostly the wait for other ranks, and its grid is its library's: no rule
+  // about kernels may judge it.
   if (sort == KernelSort::communication) {
     communicating.emplace(event.work.context, event.work.stream);
     return;

@@ -61,7 +61,7 @@ class FindingFacts {
   IterationLog iteration_log;
   CaptureCalls captures;
   std::vector<StreamWait> stream_waits;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> communicating;  ///< streams (context, stream) with NCCL
+  std::set<std::pair<std::uint32_t, std::uint32_t>> communicating;  ///< streams (context, stream) that do
   /// By thread: what of its ranges and calls is in the long gaps that its launches ended. Of launches only
   /// those that took long.
   std::unordered_map<std::uint32_t, HostTimeline> host_threads;

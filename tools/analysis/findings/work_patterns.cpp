@@ -35,7 +35,8 @@ KernelSort KernelSorts::of(std::uint32_t name, const TraceNames& names) {
   if (known != DenseIds::kNone) return static_cast<KernelSort>(known);
   const auto at = names.kernel_names.find(name);
   if (at == names.kernel_names.end()) return KernelSort::other;  // its line may come later
-  const KernelSort sort = kernel_sort(at->second.demangled);
+  const KernelSort sort =
+      names.communicates(name) ? KernelSort::communication : kernel_sort(at->second.demangled);
   sorts_.set(name, static_cast<std::uint32_t>(sort));
   return sort;
 }

@@ -23,7 +23,8 @@ namespace {
 /// Range ids are dense, so a larger id comes from a damaged trace.
 constexpr std::uint64_t kMaxRanges = 400'000'000;
 constexpr std::size_t kMinRepeated = 2;
-/// A repeating outermost range that covers less of the time of all ranges is no iteration.
+/// A repeating outermost range that covers less of the time of all ranges, from its first one on, is no
+/// iteration.
 constexpr double kMinCovered = 0.1;
 /// A repeating range in one that does not repeat covers most of that one.
 constexpr double kMinOfParent = 0.5;
@@ -64,6 +65,8 @@ std::string_view rule_key(IterationRule rule) {
 
 void IterationFinder::add(const Chunk& chunk) {
   for (const Chunk::OtherLine& other : chunk.others) {
+    const auto* const domain = std::get_if<DomainRecord>(&other.line);
+    if (domain != nullptr && domain->name == "NCCL") nccl_ = domain->id;
     const auto* const path = std::get_if<PathRecord>(&other.line);
     if (path == nullptr) continue;
     for (const PathRecord& level : shown_.add(*path)) levels_.emplace(level.id, level);
@@ -181,6 +184,11 @@ IterationFinder::Group& IterationFinder::group_of(std::uint32_t shown) {
     group.rule = matches_path_itself(glob_, shown_.text(shown)) ? IterationRule::given : IterationRule::none;
     return group;
   }
+  // NCCL's calls are parts of an iteration, also where no range is around them.
+  if (nccl_ && levels_.at(shown).domain == *nccl_) {
+    group.rule = IterationRule::none;
+    return group;
+  }
   const std::optional<IterationName> called = iteration_name(name);
   if (called) group.rule = called->numbered ? IterationRule::numbered : IterationRule::named;
   group.epoch = called && called->epoch;
@@ -209,32 +217,44 @@ bool IterationFinder::is_most_of_parent(const Group& group) const {
          static_cast<double>(group.total_ns) >= kMinOfParent * static_cast<double>(parent->second.total_ns);
 }
 
+/// The time of all instances as if each took as long as the typical one: the first of a warm-up may take a
+/// thousand times as long.
+std::uint64_t IterationFinder::typical_ns(const Group& group) {
+  std::vector<std::uint64_t> lengths;
+  for (const Iteration& one : group.kept) lengths.push_back(duration_ns(one.start_ns, one.end_ns));
+  const auto half = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) / 2);
+  std::nth_element(lengths.begin(), half, lengths.end());
+  return *half * lengths.size();
+}
+
 /// Rules in the order of IterationRule. Among the outermost ranges the one with most time; otherwise the
 /// outermost. One instance counts only if nothing repeats, and copies only if there is nothing else.
 IterationFinder::Groups::iterator IterationFinder::best() {
-  const auto rank = [this](const Group& group) {
+  const auto rank_of = [this](const Group& group) {
     const bool repeats = group.kept.size() >= kMinRepeated;
     const bool by_time = repeats && group.rule == IterationRule::outermost;
     const bool by_depth = !by_time && glob_.empty();
     return std::make_tuple(!group.copies, repeats, -static_cast<int>(group.rule), !group.epoch,
                            by_depth ? -std::int64_t{group.depth} : 0, group.gpu_ns,
-                           glob_.empty() ? group.total_ns : group.kept.size());
+                           glob_.empty() ? typical_ns(group) : group.kept.size());
   };
   auto out = groups_.end();
+  std::optional<decltype(rank_of(out->second))> best;
   for (auto at = groups_.begin(); at != groups_.end(); ++at) {
     if (at->second.kept.empty() || !is_candidate(at->second) || !is_most_of_parent(at->second)) continue;
-    if (out == groups_.end() || rank(out->second) < rank(at->second)) out = at;
+    const auto rank = rank_of(at->second);
+    if (best && rank <= *best) continue;
+    out = at;
+    best = rank;
   }
   return out;
 }
 
 bool IterationFinder::covers_enough(const Group& group) const {
   TimeNs first = INT64_MAX, last = INT64_MIN;
+  for (const Iteration& instance : group.kept) first = std::min(first, instance.start_ns);
   for (const auto& [shown, other] : groups_) {
-    for (const Iteration& instance : other.kept) {
-      first = std::min(first, instance.start_ns);
-      last = std::max(last, instance.end_ns);
-    }
+    for (const Iteration& instance : other.kept) last = std::max(last, instance.end_ns);
   }
   return last <= first ||
          static_cast<double>(group.total_ns) >= kMinCovered * static_cast<double>(last - first);

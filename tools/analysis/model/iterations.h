@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -147,12 +148,14 @@ class IterationFinder {
   [[nodiscard]] bool is_most_of_parent(const Group& group) const;
   [[nodiscard]] Groups::iterator best();
   [[nodiscard]] bool covers_enough(const Group& group) const;
+  [[nodiscard]] static std::uint64_t typical_ns(const Group& group);
   [[nodiscard]] bool describe_run(const Iterations& iterations) const;
   void use_repeated_work(Iterations& out);
 
   std::string glob_;
   ShownPaths shown_;
   std::unordered_map<std::uint32_t, PathRecord> levels_;  // by shown id
+  std::optional<std::uint32_t> nccl_;                     // NVTX domain
   Groups groups_;
   std::vector<Group*> by_path_;                  // the same, by shown id
   std::unordered_set<std::uint32_t> functions_;  // shown ids

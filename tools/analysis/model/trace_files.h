@@ -28,6 +28,7 @@ struct TraceFolder {
   /// True: readers receive the paths as recorded, not as reports show them (shown_paths.h).
   bool recorded_paths = false;
   std::string iteration_range = {};  ///< glob that the user gave; it also decides which paths are one
+  std::string communication = {};    ///< regular expression for further kernels that communicate
 };
 
 /// The number of a segment, from its file name; false: the file is no segment.

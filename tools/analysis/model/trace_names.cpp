@@ -23,7 +23,7 @@ void TraceNames::add(const Line& line) {
     sources.insert_or_assign(source->path, SourceLines(*source));
   if (const auto* const origin = std::get_if<KernelOriginRecord>(&line)) origins.add(*origin);
   if (const auto* const domain = std::get_if<DomainRecord>(&line)) domains.emplace(domain->id, domain->name);
-  if (const auto* const name = std::get_if<KernelNameRecord>(&line)) kernel_names.emplace(name->id, *name);
+  if (const auto* const name = std::get_if<KernelNameRecord>(&line)) add_kernel_name(*name);
   if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) configs.emplace(config->id, *config);
   if (const auto* const context = std::get_if<ContextRecord>(&line)) contexts[context->id] = *context;
   if (const auto* const stream = std::get_if<StreamRecord>(&line))
@@ -42,6 +42,19 @@ void TraceNames::add(const Line& line) {
   }
   if (const auto* const flush = std::get_if<FlushRecord>(&line)) loss = flush->loss;
   if (const auto* const last = std::get_if<EndRecord>(&line)) end = *last;
+}
+
+void TraceNames::add_kernel_name(const KernelNameRecord& name) {
+  if (!kernel_names.emplace(name.id, name).second) return;
+  std::optional<CommunicationKernel> known = communication_kernel(name.demangled);
+  if (!known && !files.communication.empty()) {
+    if (!communication_pattern_) communication_pattern_.emplace(files.communication);
+    if (communication_pattern_->is_in(name.demangled))
+      known = {kNamedCommunication, "--communication", communication_operation(name.demangled)};
+  }
+  if (!known && name.from_library == kNamedCommunication)
+    known = {kNamedCommunication, name.evidence, communication_operation(name.demangled)};
+  if (known) communication.emplace(name.id, std::move(*known));
 }
 
 const std::string& TraceNames::own_name(std::uint32_t path) const {

@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "profiler/attribution/holds.h"
+#include "profiler/base/communication_kernel.h"
+#include "profiler/base/name_pattern.h"
 #include "schema/read_line.h"
 #include "tools/analysis/model/kernel_origins.h"
 #include "tools/analysis/model/module_sources.h"
@@ -42,6 +44,8 @@ struct TraceNames {
   KernelOrigins origins;
   std::unordered_map<std::uint32_t, std::string> domains;  ///< names of NVTX domains
   std::unordered_map<std::uint32_t, KernelNameRecord> kernel_names;
+  /// Those that communicate, by their names and files.communication.
+  std::unordered_map<std::uint32_t, CommunicationKernel> communication;
   std::unordered_map<std::uint32_t, LaunchConfigRecord> configs;
   std::unordered_map<std::uint32_t, ContextRecord> contexts;
   std::map<std::pair<std::uint32_t, std::uint32_t>, StreamRecord> streams;  ///< by context and stream
@@ -68,12 +72,19 @@ struct TraceNames {
   [[nodiscard]] std::uint32_t parent_of(std::uint32_t path) const;
   /// "(unknown)" for an id without a line.
   [[nodiscard]] const KernelNameRecord& kernel_name(std::uint32_t id) const;
+  /// Whether kernels of this name communicate: NCCL's and the like (communication_kernel.h).
+  [[nodiscard]] bool communicates(std::uint32_t kernel_name) const {
+    return communication.contains(kernel_name);
+  }
   /// Unknown for most paths.
   [[nodiscard]] const SourceLines& source_of(std::uint32_t path) const;
   /// nullptr: the trace does not describe it.
   [[nodiscard]] const GpuRecord* gpu(std::uint32_t id) const;
 
  private:
+  void add_kernel_name(const KernelNameRecord& name);
+
+  std::optional<NamePattern> communication_pattern_;
   bool has_header_ = false;
 };
 

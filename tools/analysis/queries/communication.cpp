@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--section communication`: operations of NCCL, NVSHMEM and MPI with their bytes, and exposed communication:
-// the time in which a GPU communicated and ran no other kernel.
+// `--section communication`: operations of NCCL, MPI and other libraries, copies between GPUs, their bytes,
+// and exposed communication: the time in which a GPU communicated and ran no other kernel.
 //
 //   computing      ──[ kernel ]──────[ kernel ]──
 //   communicating  ───────[ AllReduce ]──────────
@@ -24,27 +24,34 @@ class CommunicationSection final : public Section {
   Table operation_rows() const {
     Table table;
     table.name = "communication";
-    table.empty = "No call or kernel of NCCL, NVSHMEM or MPI in this trace.";
+    table.empty =
+        "No kernel of this trace communicates, as far as names tell (--communication adds some), no call of "
+        "NCCL "
+        "or MPI, no copy to another GPU.";
     table.columns = {{"operation", "operation"},
                      {"reduction", "reduction"},
                      {"library", "library"},
                      {"calls", "calls", Unit::count},
                      {"bytes", "bytes", Unit::bytes},
                      {"kernels", "kernels", Unit::count, 60},
+                     {"copies", "copies", Unit::count, 60},
                      {"gpu_ns", "GPU time", Unit::ns},
                      {"host_ns", "host time", Unit::ns, 70},
                      {"bytes_per_s", "bytes/GPU time", Unit::bytes_per_s, 50}};
     for (const auto& [key, totals] : log_.operations()) {
-      const bool has_bytes = totals.calls_with_bytes != 0;
+      const bool has_bytes = totals.calls_with_bytes + totals.copies != 0;
       table.add({text_cell(key.operation), key.reduction.empty() ? Cell() : text_cell(key.reduction),
-                 name_of(key.made_by), cell_if(totals.calls != 0, totals.calls),
+                 text_cell(std::string(key.from_library)), cell_if(totals.calls != 0, totals.calls),
                  cell_if(has_bytes, totals.bytes), cell_if(totals.kernels != 0, totals.kernels),
-                 cell_if(totals.kernels != 0, totals.gpu_ns), cell_if(totals.calls != 0, totals.host_ns),
+                 cell_if(totals.copies != 0, totals.copies),
+                 cell_if(totals.kernels + totals.copies != 0, totals.gpu_ns),
+                 cell_if(totals.calls != 0, totals.host_ns),
                  has_bytes ? rate_cell(totals.bytes, totals.gpu_ns) : Cell()});
     }
     sort_rows(table, "gpu_ns");
     table.remarks =
-        "bytes: what one rank sends or receives, from the arguments of the call.\n"
+        "bytes: what one rank sends or receives, from the arguments of the call, at each replay of its "
+        "graph.\n"
         "GPU time includes waiting for other ranks.\n";
     return without_empty_columns(std::move(table));
   }
@@ -79,7 +86,7 @@ class CommunicationSection final : public Section {
 }  // namespace
 
 const SectionKind kCommunicationSection{
-    "communication", "operations of NCCL, NVSHMEM and MPI with their bytes and exposed time",
+    "communication", "operations of NCCL, MPI and other libraries with their bytes and exposed time",
     make_section<CommunicationSection>, CommunicationLog::kColumns};
 
 }  // namespace rangefinder

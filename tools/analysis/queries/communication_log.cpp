@@ -2,9 +2,10 @@
 #include "tools/analysis/queries/communication_log.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/queries/cells.h"
@@ -12,21 +13,11 @@
 namespace rangefinder {
 namespace {
 
+constexpr std::string_view kNccl = "NCCL", kMpi = "MPI";
 constexpr std::string_view kNcclPrefix = "nccl";
 
-/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)" ─▶ "AllReduce", "Sum".
-std::pair<std::string, std::string> operation_in(std::string_view kernel) {
-  static constexpr std::array<std::string_view, 3> kReducing{"AllReduce", "ReduceScatter", "Reduce"};
-  std::array<std::string, 3> words;
-  std::string_view tail = kernel.substr(0, kernel.find('('));
-  for (std::string& word : words) {
-    const std::size_t end = std::min(tail.find('_'), tail.size());
-    word = tail.substr(0, end);
-    tail.remove_prefix(std::min(end + 1, tail.size()));
-  }
-  if (words[1].empty() || words[1] == "Generic") return {};
-  const bool reduces = std::find(kReducing.begin(), kReducing.end(), words[1]) != kReducing.end();
-  return {words[1], reduces ? words[2] : ""};
+std::uint64_t count_of(const Dim3& size) {
+  return std::uint64_t{size.x} * size.y * size.z;
 }
 
 bool is_bytes(const std::string& name) {
@@ -35,39 +26,31 @@ bool is_bytes(const std::string& name) {
 
 }  // namespace
 
-const char* name_of(CommunicationLibrary library) noexcept {
-  return library == CommunicationLibrary::nccl  ? "NCCL"
-         : library == CommunicationLibrary::mpi ? "MPI"
-                                                : "NVSHMEM";
-}
-
-void CommunicationLog::add_names(const Line& line) {
+void CommunicationLog::add_names(const Line& line, const TraceNames& names) {
   if (const auto* const domain = std::get_if<DomainRecord>(&line)) {
-    if (domain->name == "NCCL") domains_[domain->id] = CommunicationLibrary::nccl;
-    if (domain->name == "MPI") domains_[domain->id] = CommunicationLibrary::mpi;
+    if (domain->name == kNccl) domains_[domain->id] = kNccl;
+    if (domain->name == kMpi) domains_[domain->id] = kMpi;
   } else if (const auto* const path = std::get_if<PathRecord>(&line)) {
     if (domains_.contains(path->domain)) paths_[path->id] = path->name;
   } else if (const auto* const schema = std::get_if<PayloadSchemaRecord>(&line)) {
     if (domains_.contains(schema->domain)) payloads_.add(*schema);
+  } else if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) {
+    threads_[config->id] = count_of(config->grid) * count_of(config->block);
   } else if (const auto* const name = std::get_if<KernelNameRecord>(&line)) {
-    const bool is_nccl = name->from_library == "NCCL";
-    if (!is_nccl && name->from_library != "NVSHMEM") return;
-    auto [operation, reduction] =
-        is_nccl ? operation_in(name->demangled) : std::pair<std::string, std::string>(name->demangled, "");
-    kernel_names_[name->id] = {is_nccl ? CommunicationLibrary::nccl : CommunicationLibrary::nvshmem,
-                               std::move(operation), std::move(reduction)};
+    const auto known = names.communication.find(name->id);
+    if (known != names.communication.end()) kernel_names_.emplace(*known);
   }
 }
 
 void CommunicationLog::add(const SelectedRows& rows) {
-  rows.other_lines([this](const Line& line) { add_names(line); });
+  rows.other_lines([&](const Line& line) { add_names(line, rows.names()); });
   rows.ranges(kColumns, [this](const RangeRecord& range, bool begins) {
     if (begins) add_range(range);
   });
   rows.work(kColumns, [this](const auto& record, bool begins) {
-    if constexpr (is_kernel_record<decltype(record)>) {
-      if (begins) add_kernel(record);
-    }
+    if (!begins) return;
+    if constexpr (is_kernel_record<decltype(record)>) add_kernel(record);
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(record)>, MemcpyRecord>) add_copy(record);
   });
 }
 
@@ -81,9 +64,9 @@ void CommunicationLog::add_range(const RangeRecord& range) {
     undecoded_.push_back(range);
     return;
   }
-  if (domain->second == CommunicationLibrary::nccl) return add_nccl_range(range, name->second);
+  if (domain->second == kNccl) return add_nccl_range(range, name->second);
   CommunicationCall call;
-  call.made_by = domain->second;
+  call.from_library = domain->second;
   call.operation = keep(name->second);
   fill_extras(call, range);
   calls_.push_back(call);
@@ -96,6 +79,7 @@ void CommunicationLog::add_nccl_range(const RangeRecord& range, const std::strin
     return;
   }
   CommunicationCall call;
+  call.from_library = kNccl;
   fill_extras(call, range);
   if (!call.bytes) return;
   call.operation = keep(name.starts_with(kNcclPrefix) ? name.substr(kNcclPrefix.size()) : name);
@@ -119,7 +103,24 @@ void CommunicationLog::add_kernel(const KernelRecord& kernel, std::size_t iterat
   const bool is_communication = communicates(kernel.name);
   timeline_.add(work, !is_communication);
   if (!is_communication || !is_timed(work)) return;
-  kernels_.push_back({work.start_ns, work.end_ns, work.range, work.gpu, kernel.name, work.path, iteration});
+  Collective one{work.start_ns, work.end_ns, work.gpu, "", 0, work.context, work.stream};
+  if (const auto threads = threads_.find(kernel.config); threads != threads_.end())
+    one.threads = threads->second;
+  one.launch = work.graph == 0 ? 0 : work.correlation;
+  one.node = node_number(work);
+  one.path = work.path;
+  one.iteration = iteration;
+  kernels_.push_back({std::move(one), work.range, kernel.name});
+}
+
+void CommunicationLog::add_copy(const MemcpyRecord& copy) {
+  if (!communicates(copy)) return;
+  copied_ = true;
+  timeline_.add(copy.work, false);
+  OperationTotals& totals = operations_[{"CUDA", "copy to another GPU", ""}];
+  totals.copies += copy.count;
+  totals.bytes += copy.bytes;
+  if (is_timed(copy.work)) totals.gpu_ns += duration_ns(copy.work.start_ns, copy.work.end_ns);
 }
 
 void CommunicationLog::add_span(const GpuSpan& span) {
@@ -139,6 +140,7 @@ void CommunicationLog::finish() {
   std::erase_if(overlaps_, [](const auto& entry) { return entry.second.communication_ns == 0; });
   join_groups();
   join_kernels();
+  count_replays();
   count_calls();
 }
 
@@ -154,8 +156,7 @@ void CommunicationLog::join_groups() {
   std::vector<Step> steps;
   for (const GroupEdge& edge : edges_) steps.push_back({edge.thread, edge.start_ns, &edge, 0});
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    if (calls_[i].made_by == CommunicationLibrary::nccl)
-      steps.push_back({calls_[i].thread, calls_[i].start_ns, nullptr, i});
+    if (calls_[i].from_library == kNccl) steps.push_back({calls_[i].thread, calls_[i].start_ns, nullptr, i});
   }
   std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
     return std::tie(a.thread, a.start_ns) < std::tie(b.thread, b.start_ns);
@@ -186,8 +187,8 @@ void CommunicationLog::join_groups() {
 
 void CommunicationLog::join_kernels() {
   for (const Kernel& kernel : kernels_) {
-    const KernelName& name = kernel_names_.at(kernel.name);
-    Collective collective{kernel.start_ns, kernel.end_ns, kernel.gpu, "", 0, kernel.path, kernel.iteration};
+    const CommunicationKernel& name = kernel_names_.at(kernel.name);
+    Collective collective = kernel.one;
     std::set<std::string> operations, reductions;
     if (const auto calls = calls_of_range_.find(kernel.range);
         kernel.range != 0 && calls != calls_of_range_.end()) {
@@ -197,32 +198,49 @@ void CommunicationLog::join_kernels() {
         collective.communicator = calls_[place].communicator;
       }
     }
-    std::string reduction = name.reduction;
-    if (operations.empty()) {
-      collective.operation = name.operation.empty() ? "(not known)" : name.operation;
-    } else {
-      for (const std::string& operation : operations)
-        collective.operation += (collective.operation.empty() ? "" : "+") + operation;
-      reduction = reductions.size() == 1 ? *reductions.begin() : "";
-    }
-    OperationTotals& totals = operations_[{name.made_by, collective.operation, reduction}];
+    if (operations.empty()) collective.operation = name.operation.empty() ? "(not known)" : name.operation;
+    for (const std::string& operation : operations)
+      collective.operation += (collective.operation.empty() ? "" : "+") + operation;
+    const std::string reduction = reductions.size() == 1 ? *reductions.begin() : "";
+    OperationTotals& totals = operations_[{name.from_library, collective.operation, reduction}];
     ++totals.kernels;
-    totals.gpu_ns += duration_ns(kernel.start_ns, kernel.end_ns);
+    totals.gpu_ns += duration_ns(collective.start_ns, collective.end_ns);
     collectives_.push_back(std::move(collective));
   }
   std::stable_sort(collectives_.begin(), collectives_.end(),
                    [](const Collective& a, const Collective& b) { return a.start_ns < b.start_ns; });
 }
 
+/// A call runs once, a captured one at each launch of its graph.
+void CommunicationLog::count_replays() {
+  struct Launches {
+    std::uint32_t last = 0;
+    std::uint64_t count = 0;
+  };
+  std::unordered_map<std::uint64_t, Launches> launches;  // of each range
+  for (const Kernel& kernel : kernels_) {
+    if (kernel.one.launch == 0 || kernel.range == 0) continue;
+    Launches& of_range = launches[kernel.range];
+    if (std::exchange(of_range.last, kernel.one.launch) != kernel.one.launch) ++of_range.count;
+  }
+  runs_.assign(calls_.size(), 1);
+  for (const auto& [range, of_range] : launches) {
+    const auto calls = calls_of_range_.find(range);
+    if (calls == calls_of_range_.end()) continue;
+    for (const std::size_t place : calls->second) runs_[place] = of_range.count;
+  }
+}
+
 void CommunicationLog::count_calls() {
-  for (const CommunicationCall& call : calls_) {
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const CommunicationCall& call = calls_[i];
     OperationTotals& totals =
-        operations_[{call.made_by, *call.operation, call.reduction == nullptr ? "" : *call.reduction}];
+        operations_[{call.from_library, *call.operation, call.reduction == nullptr ? "" : *call.reduction}];
     ++totals.calls;
     totals.host_ns += duration_ns(call.start_ns, call.end_ns);
     if (!call.bytes) continue;
     ++totals.calls_with_bytes;
-    totals.bytes += *call.bytes;
+    totals.bytes += *call.bytes * runs_[i];
   }
 }
 

@@ -65,7 +65,6 @@ std::string_view nvjet_types(std::string_view name) {
 
 KernelSort kernel_sort(std::string_view name) {
   const std::string own = own_name(name);
-  if (own.starts_with("nccl")) return KernelSort::communication;
   if (has_any(own, kSoftmax)) return KernelSort::softmax;
   if (has_any(own, kElementwise) && !has_any(own, kNotElementwise)) return KernelSort::elementwise;
   if (has_any(own, kAttention)) return KernelSort::attention;

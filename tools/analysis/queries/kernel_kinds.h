@@ -16,7 +16,7 @@ enum class KernelSort : unsigned char {
   matrix_product,
   softmax,
   attention,
-  communication  ///< NCCL's
+  communication  ///< not told by kernel_sort(): TraceNames::communicates() knows
 };
 
 /// `name`: demangled.

@@ -13,8 +13,11 @@ namespace {
 constexpr std::size_t kMaxCompared = 256;
 /// Shifts that are tried, in both directions.
 constexpr std::ptrdiff_t kMaxShift = 4096;
-/// Ends of one collective on several ranks differ by up to this.
-constexpr std::int64_t kSameEndNs = 50'000;
+
+/// Without a communicator the size of the grid shows that these are not the same.
+bool are_alike(const Collective& a, const Collective& b) {
+  return a.operation == b.operation && (a.communicator != 0 || a.threads == b.threads);
+}
 
 struct Difference {
   std::int64_t median_ns = 0;  ///< of the ends
@@ -38,7 +41,7 @@ class Shifts {
     const std::ptrdiff_t to = std::min(size(first_), size(other_) - shift);
     if (to - from < least()) return {};
     for (std::ptrdiff_t i = from; i < to; ++i) {
-      if (at(first_, i).operation != at(other_, i + shift).operation) return {};
+      if (!are_alike(at(first_, i), at(other_, i + shift))) return {};
     }
     const std::ptrdiff_t step = 1 + (to - from - 1) / static_cast<std::ptrdiff_t>(kMaxCompared);
     std::vector<std::int64_t> apart;
@@ -68,27 +71,27 @@ class Shifts {
 
 }  // namespace
 
-std::optional<std::ptrdiff_t> shift_between(const CollectiveOrder& first, const CollectiveOrder& other,
-                                            std::int64_t offset_ns, bool clocks_agree) {
+std::optional<CollectiveShift> shift_between(const CollectiveOrder& first, const CollectiveOrder& other,
+                                             std::int64_t offset_ns, bool clocks_agree) {
   const Shifts shifts(first, other, offset_ns);
   const auto cost = [clocks_agree](const Difference& difference) {
     return difference.spread_ns + (clocks_agree ? std::llabs(difference.median_ns) : 0);
   };
   const std::optional<Difference> none = shifts.with(0);
-  if (none && cost(*none) <= kSameEndNs) return 0;
-  std::optional<std::ptrdiff_t> best;
+  if (none && cost(*none) <= kSameEndNs) return CollectiveShift{0, none->spread_ns};
+  std::optional<CollectiveShift> best;
   std::int64_t best_cost = 0;
   const auto most = static_cast<std::ptrdiff_t>(std::max(first.size(), other.size()));
   for (std::ptrdiff_t size = 0; size <= std::min(most, kMaxShift); ++size) {
     for (const std::ptrdiff_t shift : {size, -size}) {
       const std::optional<Difference> difference = shifts.with(shift);
       if (!difference || (best && cost(*difference) >= best_cost)) continue;
-      best = shift;
+      best = {shift, difference->spread_ns};
       best_cost = cost(*difference);
     }
   }
   // Times that repeat exactly show no difference between shifts.
-  if (none && best_cost + kSameEndNs >= cost(*none)) return 0;
+  if (none && best_cost + kSameEndNs >= cost(*none)) return CollectiveShift{0, none->spread_ns};
   return best;
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -21,10 +22,19 @@ namespace rangefinder {
 /// Collectives of one communicator on one rank, in order of start.
 using CollectiveOrder = std::vector<const Collective*>;
 
-/// The shift s for which other[i + s] is first[i]; nullopt: their operations differ with each shift that
-/// leaves a quarter of the shorter one. `offset_ns`: of the other rank's clock. `clocks_agree`: it is exact.
-[[nodiscard]] std::optional<std::ptrdiff_t> shift_between(const CollectiveOrder& first,
-                                                          const CollectiveOrder& other,
-                                                          std::int64_t offset_ns, bool clocks_agree);
+/// Ends of one collective on several ranks differ by up to this.
+inline constexpr std::int64_t kSameEndNs = 50'000;
+
+struct CollectiveShift {
+  std::ptrdiff_t by = 0;       ///< other[i + by] is first[i]
+  std::int64_t spread_ns = 0;  ///< of the difference of their ends
+};
+
+/// nullopt: their operations differ with each shift that leaves a quarter of the shorter one, without a known
+/// communicator also the sizes of their grids. `offset_ns`: of the other rank's clock. `clocks_agree`: it is
+/// exact.
+[[nodiscard]] std::optional<CollectiveShift> shift_between(const CollectiveOrder& first,
+                                                           const CollectiveOrder& other,
+                                                           std::int64_t offset_ns, bool clocks_agree);
 
 }  // namespace rangefinder

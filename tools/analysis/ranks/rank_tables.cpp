@@ -307,9 +307,15 @@ Table wait_table(const Job& job) {
     return table;
   }
   drop_empty_columns(table);
-  if (job.waits.omitted != 0) {
-    table.remarks =
-        counted_text(job.waits.omitted, "kernel", "kernels") +
+  if (job.waits.unmatched != 0) {
+    table.remarks = counted_text(job.waits.unmatched, "collective", "collectives") +
+                    " without NCCL's ranges could not be compared: no other rank has the same, in the same "
+                    "order, that end "
+                    "with them.\n";
+  }
+  if (job.waits.omitted != job.waits.unmatched) {
+    table.remarks +=
+        counted_text(job.waits.omitted - job.waits.unmatched, "kernel", "kernels") +
         " of communication could not be compared: they send, receive or have a root, or not all ranks have "
         "them.\n";
   }

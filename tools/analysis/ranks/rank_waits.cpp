@@ -8,14 +8,22 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "tools/analysis/ranks/collective_order.h"
 
 namespace rangefinder {
 namespace {
 
-/// Of one rank, by communicator.
-using ByCommunicator = std::map<std::uint64_t, CollectiveOrder>;
+/// Collectives of one rank that are in the same order on all ranks.
+struct Lane {
+  std::size_t rank = 0;
+  CollectiveOrder order;
+};
+/// Those of a communicator, or of one that is not known, but whose collectives end together.
+using Lanes = std::vector<Lane>;
 
 bool is_collective(const Collective& one) {
   return one.operation.find("Send") == std::string::npos && one.operation.find("Recv") == std::string::npos;
@@ -35,42 +43,99 @@ bool needs_all(const Collective& one) {
   }
 }
 
-ByCommunicator sorted(const CommunicationLog& log) {
-  ByCommunicator out;
+/// By start; those of a graph launch by their nodes, as branches of a graph run in any order.
+void sort_lane(CollectiveOrder& order) {
+  std::unordered_map<std::uint32_t, TimeNs> launches;  // start of the first one
+  for (const Collective* const one : order) {
+    if (one->launch != 0) launches.emplace(one->launch, one->start_ns);  // they are in order of start
+  }
+  const auto place = [&launches](const Collective* one) {
+    return one->launch == 0 ? std::pair(one->start_ns, std::uint64_t{0})
+                            : std::pair(launches.at(one->launch), one->node);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&place](const Collective* a, const Collective* b) { return place(a) < place(b); });
+}
+
+/// Without a communicator: a lane for each stream, and one for the graphs.
+void add_lanes(std::size_t rank, const CommunicationLog& log, std::map<std::uint64_t, Lanes>& known,
+               Lanes& unknown) {
+  std::map<std::uint64_t, CollectiveOrder> by_communicator;
+  std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, CollectiveOrder> by_stream;
   for (const Collective& one : log.collectives()) {
-    if (is_collective(one)) out[one.communicator].push_back(&one);
+    if (one.communicator != 0) {
+      if (is_collective(one)) by_communicator[one.communicator].push_back(&one);
+    } else if (needs_all(one)) {
+      const bool in_graph = one.launch != 0;
+      by_stream[{in_graph, one.context, in_graph ? 0 : one.stream}].push_back(&one);
+    }
+  }
+  for (auto& [communicator, order] : by_communicator) {
+    sort_lane(order);
+    known[communicator].push_back({rank, std::move(order)});
+  }
+  for (auto& [stream, order] : by_stream) {
+    sort_lane(order);
+    unknown.push_back({rank, std::move(order)});
+  }
+}
+
+std::optional<CollectiveShift> shift_of(const Lane& first, const Lane& other,
+                                        const std::vector<RankClock>& clocks) {
+  const RankClock &a = clocks[first.rank], &b = clocks[other.rank];
+  return shift_between(first.order, other.order, b.offset_ns - a.offset_ns,
+                       a.agree_within_ns.has_value() && b.agree_within_ns.has_value());
+}
+
+/// Lanes of several ranks that have the same collectives, which end together. Each lane is in one of them at
+/// most, those that fit to none in none.
+std::vector<Lanes> matched(Lanes unknown, const std::vector<RankClock>& clocks) {
+  std::vector<Lanes> out;
+  while (!unknown.empty()) {
+    Lanes group{std::move(unknown.front())};
+    unknown.erase(unknown.begin());
+    for (std::size_t rank = group[0].rank + 1; rank < clocks.size(); ++rank) {
+      auto best = unknown.end();
+      std::int64_t best_ns = kSameEndNs + 1;
+      for (auto at = unknown.begin(); at != unknown.end(); ++at) {
+        if (at->rank != rank) continue;
+        const std::optional<CollectiveShift> shift = shift_of(group[0], *at, clocks);
+        if (!shift || shift->spread_ns >= best_ns) continue;
+        best = at;
+        best_ns = shift->spread_ns;
+      }
+      if (best == unknown.end()) continue;
+      group.push_back(std::move(*best));
+      unknown.erase(best);
+    }
+    if (group.size() > 1) out.push_back(std::move(group));
   }
   return out;
 }
 
-/// One communicator: its ranks, and their collectives from the first to the last that all of them have.
+/// Some ranks, and their collectives from the first to the last that all of them have.
 struct Members {
   std::vector<std::size_t> ranks;
   std::vector<CollectiveOrder> orders;  ///< of one length
 };
 
 /// No orders: the operations of the ranks differ.
-Members common_part(const std::vector<std::size_t>& ranks, const std::vector<ByCommunicator>& all,
-                    std::uint64_t communicator, const std::vector<RankClock>& clocks) {
-  const CollectiveOrder& first = all[ranks[0]].at(communicator);
-  Members out{ranks, {}};
+Members common_part(const Lanes& lanes, const std::vector<RankClock>& clocks) {
+  Members out;
+  for (const Lane& lane : lanes) out.ranks.push_back(lane.rank);
   std::vector<std::ptrdiff_t> shifts;
-  std::ptrdiff_t from = 0, to = static_cast<std::ptrdiff_t>(first.size());
-  const RankClock& clock = clocks[ranks[0]];
-  for (const std::size_t rank : ranks) {
-    const CollectiveOrder& order = all[rank].at(communicator);
-    const bool agree = clock.agree_within_ns && clocks[rank].agree_within_ns;
-    const std::optional<std::ptrdiff_t> shift =
-        shift_between(first, order, clocks[rank].offset_ns - clock.offset_ns, agree);
+  std::ptrdiff_t from = 0, to = static_cast<std::ptrdiff_t>(lanes[0].order.size());
+  for (const Lane& lane : lanes) {
+    const std::optional<CollectiveShift> shift = shift_of(lanes[0], lane, clocks);
     if (!shift) return out;
-    shifts.push_back(*shift);
-    from = std::max(from, -*shift);
-    to = std::min(to, static_cast<std::ptrdiff_t>(order.size()) - *shift);
+    shifts.push_back(shift->by);
+    from = std::max(from, -shift->by);
+    to = std::min(to, static_cast<std::ptrdiff_t>(lane.order.size()) - shift->by);
   }
   if (from >= to) return out;
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const CollectiveOrder& order = all[ranks[r]].at(communicator);
-    out.orders.emplace_back(order.begin() + from + shifts[r], order.begin() + to + shifts[r]);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const CollectiveOrder& order = lanes[i].order;
+    out.orders.emplace_back(order.begin() + from + shifts[i], order.begin() + to + shifts[i]);
   }
   return out;
 }
@@ -222,26 +287,34 @@ RankWaits compare_collectives(const std::vector<ComparedRank>& compared,
   RankWaits out;
   out.ranks.resize(compared.size());
   out.modules.resize(compared.size());
-  std::vector<ByCommunicator> ranks;
-  std::map<std::uint64_t, std::vector<std::size_t>> with;  // ranks by communicator
+  std::map<std::uint64_t, Lanes> known;
+  Lanes unknown;
   for (std::size_t r = 0; r < compared.size(); ++r) {
-    ranks.push_back(sorted(*compared[r].log));
-    for (const auto& [communicator, collectives] : ranks[r]) with[communicator].push_back(r);
+    add_lanes(r, *compared[r].log, known, unknown);
     for (const auto& [gpu, overlap] : compared[r].log->overlaps())
       out.ranks[r].communication_ns += overlap.communication_ns;
     out.omitted += compared[r].log->collectives().size();
   }
+  for (const Lane& lane : unknown) out.unmatched += lane.order.size();
+  std::vector<Lanes> groups = matched(std::move(unknown), clocks);
+  for (auto& [communicator, lanes] : known) groups.push_back(std::move(lanes));
   std::vector<Members> all;
   std::vector<std::set<std::size_t>> others(compared.size());
-  for (const auto& [communicator, members] : with) {
-    if (members.size() < 2) continue;
-    all.push_back(common_part(members, ranks, communicator, clocks));
-    for (const std::size_t rank : members) others[rank].insert(members.begin(), members.end());
+  for (const Lanes& lanes : groups) {
+    if (lanes.size() < 2) continue;
+    all.push_back(common_part(lanes, clocks));
+    const Members& members = all.back();
+    for (const std::size_t rank : members.ranks)
+      others[rank].insert(members.ranks.begin(), members.ranks.end());
   }
   for (const std::set<std::size_t>& set : others) out.others.push_back(set.empty() ? 0 : set.size() - 1);
   Comparison comparison(compared, clocks, out);
   comparison.place(all);
-  for (const Members& members : all) out.omitted -= comparison.add(members);
+  for (const Members& members : all) {
+    const std::size_t count = comparison.add(members);
+    out.omitted -= count;
+    if (count != 0 && members.orders[0][0]->communicator == 0) out.unmatched -= count;
+  }
   return out;
 }
 
