@@ -82,6 +82,13 @@ void decode_sample(CUpti_PmSampling_Object& object, CounterImage& image) {
   object.next_ns = times[1];
 }
 
+/// What the next decoding finds.
+std::int64_t waiting(const CUpti_PmSampling_Object& object) {
+  if (number_from("FAKE_CUPTI_PM_CONFIG_MS", 0) == 0) return kBatch;
+  return std::max<std::int64_t>(kBatch,
+                                (now_ns() - object.next_ns) / static_cast<std::int64_t>(object.interval_ns));
+}
+
 bool is_gpu(std::size_t ordinal) {
   return ordinal < static_cast<std::size_t>(gpus());
 }
@@ -227,7 +234,7 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params* params
   BEGIN_OBJECT(PmSamplingStop);
   if (!object->started) return CUPTI_ERROR_INVALID_OPERATION;
   object->started = false;
-  object->left = fake::kBatch;
+  object->left = static_cast<int>(fake::waiting(*object));
   return CUPTI_SUCCESS;
 }
 
@@ -242,11 +249,7 @@ FAKE_EXPORT CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Pa
   if (object->overflowed) return CUPTI_ERROR_OUT_OF_MEMORY;
   params->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
   const std::int64_t late = fake::decodings == 1 ? fake::number_from("FAKE_CUPTI_PM_LATE", 0) : 0;
-  std::int64_t found = late != 0 ? late : fake::kBatch;
-  if (fake::number_from("FAKE_CUPTI_PM_CONFIG_MS", 0) != 0) {
-    const auto interval_ns = static_cast<std::int64_t>(object->interval_ns);
-    found = std::max<std::int64_t>(found, (fake::now_ns() - object->next_ns) / interval_ns);
-  }
+  std::int64_t found = late != 0 ? late : fake::waiting(*object);
   if (late == 0 && object->left >= 0) found = std::exchange(object->left, 0);
   for (std::int64_t i = 0; i < found; ++i) {
     if (image->ranges < image->max_ranges) {

@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/counters/sampling/pm_image.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace rangefinder {
+
+std::vector<std::uint8_t> image_memory(std::size_t bytes) {
+  constexpr std::uintptr_t kPageBytes = 4096;
+  std::vector<std::uint8_t> out;
+  out.reserve(bytes);  // no page exists yet
+  const auto begin =
+      (reinterpret_cast<std::uintptr_t>(out.data()) + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const auto end = (reinterpret_cast<std::uintptr_t>(out.data()) + bytes) / kPageBytes * kPageBytes;
+  if (end > begin)
+    static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));  // NOLINT
+  out.resize(bytes);
+  return out;
+}
 
 EmptyPmImage::EmptyPmImage(std::vector<std::uint8_t> empty, std::size_t bytes_of_one,
                            std::size_t bytes_of_two)

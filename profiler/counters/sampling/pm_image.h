@@ -23,6 +23,10 @@ struct PmImage {
   [[nodiscard]] bool empty() const noexcept { return times.empty(); }
 };
 
+/// Memory of an image, zeroed. In huge pages where the system has them: the page faults of an image of many
+/// samples, 4 KiB each, take longer than the samples wait.
+[[nodiscard]] std::vector<std::uint8_t> image_memory(std::size_t bytes);
+
 /// An image as initialised by CUPTI. Initialising it again costs as much as copying all of it (28 MB for
 /// 4,096 samples), and would call into the session from another thread. So only the written part is copied.
 /// According to the image sizes that CUPTI reports, an image is a head followed by its samples

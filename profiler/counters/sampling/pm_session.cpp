@@ -179,28 +179,31 @@ std::optional<std::size_t> PmSession::image_bytes(std::size_t samples) {
   return size.counterDataSize;
 }
 
-std::optional<std::vector<std::uint8_t>> PmSession::empty_data(std::size_t bytes) {
-  std::vector<std::uint8_t> empty(bytes);
+bool PmSession::initialize_image(std::vector<std::uint8_t>& data) {
   auto params = RANGEFINDER_CUPTI_PARAMS(PmSampling_CounterDataImage_Initialize);
   params.pPmSamplingObject = sampler_;
-  params.counterDataSize = empty.size();
-  params.pCounterData = empty.data();
-  if (const CUptiResult r = cupti_.PmSamplingCounterDataImageInitialize(&params); r != CUPTI_SUCCESS) {
-    (void)fail("cuptiPmSamplingCounterDataImageInitialize", r);
-    return {};
-  }
-  return empty;
+  params.counterDataSize = data.size();
+  params.pCounterData = data.data();
+  const CUptiResult r = cupti_.PmSamplingCounterDataImageInitialize(&params);
+  return r == CUPTI_SUCCESS || fail("cuptiPmSamplingCounterDataImageInitialize", r);
 }
 
 bool PmSession::make_images() {
   // The real size comes last: CUPTI may remember the last request.
-  const std::optional<std::size_t> one = image_bytes(1), two = one ? image_bytes(2) : one;
-  const std::optional<std::size_t> all = two ? image_bytes(kImageSamples) : two;
-  std::optional<std::vector<std::uint8_t>> empty;
-  if (!all || !(empty = empty_data(*all))) return false;
-  empty_image_ = EmptyPmImage(std::move(*empty), *one, *two);
+  std::array<std::size_t, 4> bytes{};
+  constexpr std::array<std::uint32_t, 4> kSamples{1, 2, kLateSamples, kImageSamples};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::optional<std::size_t> known = image_bytes(kSamples[i]);
+    if (!known) return false;
+    bytes[i] = *known;
+  }
+  late_bytes_ = bytes[2];
+  std::vector<std::uint8_t> empty = image_memory(bytes[3]);
+  if (!initialize_image(empty)) return false;
+  empty_image_ = EmptyPmImage(std::move(empty), bytes[0], bytes[1]);
   for (PmImage& image : images_) {
-    image.data = empty_image_.data();
+    image.data = image_memory(empty_image_.data().size());
+    std::copy(empty_image_.data().begin(), empty_image_.data().end(), image.data.begin());
     image.times.clear();
     image.times.reserve(kImageSamples);
     image.populated = 0;
@@ -208,16 +211,12 @@ bool PmSession::make_images() {
   return true;
 }
 
-std::optional<PmImage> PmSession::make_image(std::size_t samples) {
-  const std::optional<std::size_t> bytes = image_bytes(samples);
-  std::optional<std::vector<std::uint8_t>> empty;
-  if (bytes) empty = empty_data(*bytes);
-  (void)image_bytes(kImageSamples);  // for the images of this session, as in make_images()
-  if (!empty) return {};
-  PmImage out;
-  out.data = std::move(*empty);
-  out.times.reserve(samples);
-  return out;
+PmImage* PmSession::late_image() {
+  if (late_.data.empty()) late_.data = image_memory(late_bytes_);
+  late_.times.clear();
+  const bool made = image_bytes(kLateSamples) && initialize_image(late_.data);
+  (void)image_bytes(kImageSamples);  // for the other images, as in make_images()
+  return made ? &late_ : nullptr;
 }
 
 bool PmSession::start() {
@@ -230,7 +229,8 @@ bool PmSession::start() {
   return true;
 }
 
-std::size_t PmSession::waiting() const noexcept {
+std::size_t PmSession::waiting() {
+  if (configuring.load() && late_.data.empty()) late_.data = image_memory(late_bytes_);  // time to do so
   configuring.wait(true);
   return static_cast<std::size_t>(monotonic_now_ns() - decoded_ns_) / interval_ns_;
 }
@@ -314,6 +314,7 @@ void PmSession::close() noexcept {
   params.pPmSamplingObject = sampler_;
   (void)cupti_.PmSamplingDisable(&params);
   sampler_ = nullptr;
+  drop_late_image();
 }
 
 }  // namespace rangefinder

@@ -39,6 +39,9 @@ class PmSession {
   /// Samples per image. CUPTI silently drops samples that do not fit (docs/internals/decisions.md). So an
   /// image must hold all samples that arrive while our threads wait for a CPU: at 20 us, half of it is 41 ms.
   static constexpr std::uint32_t kImageSamples = 4096;
+  /// Of an image for samples that waited while another GPU was set up: half a second at 20 us, 200 MB on an
+  /// H200. More are dropped and counted.
+  static constexpr std::uint32_t kLateSamples = 6 * kImageSamples;
   /// The hardware buffer holds one second of records, within these limits. An H200 writes 5.5 KB per sample,
   /// and twice that with counters of every multiprocessor.
   static constexpr std::size_t kRecordBytes = 5632;
@@ -70,13 +73,13 @@ class PmSession {
   [[nodiscard]] PmImage& image(std::size_t which) noexcept { return images_[which]; }
   /// About as many samples wait for decode(), by the time since it was last called. While CUPTI configures
   /// another GPU, 0.2 s, it lets no thread decode: returns after that.
-  [[nodiscard]] std::size_t waiting() const noexcept;
-  /// Another empty image, for `samples`. Nothing: see error().
-  [[nodiscard]] std::optional<PmImage> make_image(std::size_t samples);
+  [[nodiscard]] std::size_t waiting();
+  /// An empty image for kLateSamples, valid until drop_late_image() or close(). nullptr: see error().
+  [[nodiscard]] PmImage* late_image();
+  void drop_late_image() noexcept { late_ = {}; }
   /// Appends the completed samples to `image`.
   [[nodiscard]] Decoded decode(PmImage& image);
-  /// Passes the image's samples to `take` in time order. Then image(0) or image(1) is empty; one of
-  /// make_image() cannot be used again.
+  /// Passes the image's samples to `take` in time order, and empties image(0) and image(1).
   void evaluate(PmImage& image, const std::function<void(const PmSample&)>& take);
   /// Ends sampling. The last samples can still be decoded. False: there are none.
   [[nodiscard]] bool stop() noexcept;
@@ -98,7 +101,7 @@ class PmSession {
   [[nodiscard]] bool set_config(std::uint32_t interval_ns);
   [[nodiscard]] bool make_images();
   [[nodiscard]] std::optional<std::size_t> image_bytes(std::size_t samples);
-  [[nodiscard]] std::optional<std::vector<std::uint8_t>> empty_data(std::size_t bytes);
+  [[nodiscard]] bool initialize_image(std::vector<std::uint8_t>& data);
   [[nodiscard]] std::size_t hardware_bytes(std::uint32_t interval_ns) const noexcept;
   [[nodiscard]] bool start();
   [[nodiscard]] CUptiResult configure(CUpti_PmSampling_TriggerMode trigger, std::uint64_t interval,
@@ -121,6 +124,8 @@ class PmSession {
   std::int64_t decoded_ns_ = 0;  // begin of the last decode()
   std::atomic<std::uint64_t> lost_{0};
   std::array<PmImage, 2> images_;
+  PmImage late_;  // without data if there is none
+  std::size_t late_bytes_ = 0;
   EmptyPmImage empty_image_;
   std::vector<double> values_;  // scratch of evaluate()
 };

@@ -8,6 +8,7 @@
 #include "profiler/base/monotonic_clock.h"
 #include "profiler/counters/sampling/pm_evaluator.h"
 #include "profiler/events/recorder.h"
+#include "profiler/guest/log.h"
 #include "profiler/guest/own_thread.h"
 #include "profiler/guest/thread_cpu.h"
 
@@ -23,12 +24,7 @@ class PmThread::Reading {
         evaluator_(owner.session_.image(1), [this](PmImage& image) { evaluate(image); }) {}
 
   PmSession::Decoded decode() {
-    std::size_t waiting = owner_.session_.waiting();
-    if (waiting + image_->times.size() > kRoom) {
-      evaluate_all();
-      waiting = owner_.session_.waiting();
-    }
-    const PmSession::Decoded decoded = waiting > kRoom ? decode_late(waiting) : decode_once(*image_);
+    const PmSession::Decoded decoded = decode_waiting();
     // If the previous image is still being evaluated, this image takes the next samples too.
     if (!image_->empty()) (void)evaluator_.exchange(image_);
     return decoded;
@@ -40,7 +36,7 @@ class PmThread::Reading {
   bool finish() {
     PmSession::Decoded decoded = PmSession::Decoded::part;
     for (int i = 0; i < kMaxRounds && decoded == PmSession::Decoded::part; ++i) {
-      decoded = decode_once(*image_);
+      decoded = decode_waiting();
       evaluate_all();
     }
     return decoded == PmSession::Decoded::all && !dropped_;
@@ -58,8 +54,17 @@ class PmThread::Reading {
   static constexpr int kMaxRounds = 16;
   /// An image holds these and what comes while they are decoded.
   static constexpr std::size_t kRoom = PmSession::kImageSamples / 4 * 3;
-  /// Of an image for many samples. More than these, a third of a second at 20 us, are dropped and counted.
-  static constexpr std::size_t kMaxLate = std::size_t{4} * PmSession::kImageSamples;
+
+  PmSession::Decoded decode_waiting() {
+    std::size_t waiting = owner_.session_.waiting();
+    if (waiting + image_->times.size() > kRoom) {
+      evaluate_all();
+      waiting = owner_.session_.waiting();
+    }
+    if (waiting > kRoom) return decode_late(waiting);
+    owner_.session_.drop_late_image();
+    return decode_once(*image_);
+  }
 
   PmSession::Decoded decode_once(PmImage& image) {
     const std::size_t before = image.times.size();
@@ -69,13 +74,15 @@ class PmThread::Reading {
     return decoded;
   }
 
-  /// Of samples that an image does not hold CUPTI would drop the rest: they get one of their own. Call it
-  /// when all samples before are evaluated.
+  /// Of samples that an image does not hold CUPTI would drop the rest. Call it when all samples before are
+  /// evaluated.
   PmSession::Decoded decode_late(std::size_t waiting) {
-    // More come while CUPTI makes the image.
-    std::optional<PmImage> image = owner_.session_.make_image(std::min(2 * waiting, kMaxLate));
-    if (!image) return decode_once(*image_);
+    PmImage* const image = owner_.session_.late_image();
+    if (image == nullptr) return decode_once(*image_);
     const PmSession::Decoded decoded = decode_once(*image);
+    log_info("GPU " + std::to_string(owner_.gpu_) + ": some " + std::to_string(waiting) +
+             " samples waited, decoded " + std::to_string(image->times.size()) +
+             (decoded == PmSession::Decoded::all ? "" : ", not all"));
     evaluate(*image);
     return decoded;
   }
