@@ -34,6 +34,20 @@ bool PmEvaluator::exchange(PmImage*& image) {
   return true;
 }
 
+void PmEvaluator::evaluate(PmImage& image) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !busy_; });
+  if (!has_thread_) return work_(image);
+  extra_ = &image;
+  busy_ = true;
+  changed_.notify_all();
+}
+
+bool PmEvaluator::is_idle() {
+  const std::lock_guard lock(mutex_);
+  return !busy_;
+}
+
 void PmEvaluator::wait_until_idle() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !busy_; });
@@ -44,11 +58,12 @@ void PmEvaluator::run() {
   for (;;) {
     changed_.wait(lock, [this] { return busy_ || ending_; });
     if (!busy_) break;
-    PmImage& image = *spare_;
+    PmImage& image = extra_ != nullptr ? *extra_ : *spare_;
     lock.unlock();
     work_(image);
     cpu_ns_.store(thread_cpu_ns(), std::memory_order_relaxed);
     lock.lock();
+    extra_ = nullptr;
     busy_ = false;
     changed_.notify_all();
   }

@@ -33,6 +33,10 @@ class PmEvaluator {
 
   /// Exchanges `image`, to be evaluated, for the empty one. False: the previous one is not done.
   [[nodiscard]] bool exchange(PmImage*& image);
+  /// Waits until no image is being evaluated, then begins with this one, which stays the caller's and must
+  /// outlive that.
+  void evaluate(PmImage& image);
+  [[nodiscard]] bool is_idle();
   /// Waits until no image is being evaluated.
   void wait_until_idle();
 
@@ -47,7 +51,8 @@ class PmEvaluator {
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
-  PmImage* spare_;  // empty, or being evaluated
+  PmImage* spare_;            // empty, or being evaluated
+  PmImage* extra_ = nullptr;  // of evaluate(), while it is evaluated
   bool has_thread_ = false, busy_ = false, ending_ = false;
 };
 

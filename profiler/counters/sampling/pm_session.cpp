@@ -211,12 +211,16 @@ bool PmSession::make_images() {
   return true;
 }
 
-PmImage* PmSession::late_image() {
-  if (late_.data.empty()) late_.data = image_memory(late_bytes_);
-  late_.times.clear();
-  const bool made = image_bytes(kLateSamples) && initialize_image(late_.data);
+PmImage* PmSession::late_image(std::size_t which, std::size_t samples) {
+  PmImage& image = late_[which];
+  const bool large = image.data.size() == late_bytes_;
+  const auto wanted = large ? kLateSamples : std::clamp<std::size_t>(samples, kImageSamples, kLateSamples);
+  const std::optional<std::size_t> bytes = image_bytes(wanted);
+  if (bytes && image.data.size() != *bytes) image.data = image_memory(*bytes);
+  image.times.clear();
+  const bool made = bytes && initialize_image(image.data);
   (void)image_bytes(kImageSamples);  // for the other images, as in make_images()
-  return made ? &late_ : nullptr;
+  return made ? &image : nullptr;
 }
 
 bool PmSession::start() {
@@ -230,7 +234,8 @@ bool PmSession::start() {
 }
 
 std::size_t PmSession::waiting() {
-  if (configuring.load() && late_.data.empty()) late_.data = image_memory(late_bytes_);  // time to do so
+  // There is time to prepare for what comes after.
+  if (configuring.load() && late_[0].data.empty()) late_[0].data = image_memory(late_bytes_);
   configuring.wait(true);
   return static_cast<std::size_t>(monotonic_now_ns() - decoded_ns_) / interval_ns_;
 }
@@ -314,7 +319,7 @@ void PmSession::close() noexcept {
   params.pPmSamplingObject = sampler_;
   (void)cupti_.PmSamplingDisable(&params);
   sampler_ = nullptr;
-  drop_late_image();
+  drop_late_images();
 }
 
 }  // namespace rangefinder

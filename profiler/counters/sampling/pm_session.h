@@ -39,9 +39,9 @@ class PmSession {
   /// Samples per image. CUPTI silently drops samples that do not fit (docs/internals/decisions.md). So an
   /// image must hold all samples that arrive while our threads wait for a CPU: at 20 us, half of it is 41 ms.
   static constexpr std::uint32_t kImageSamples = 4096;
-  /// Of an image for samples that waited while another GPU was set up: half a second at 20 us, 200 MB on an
-  /// H200. More are dropped and counted.
-  static constexpr std::uint32_t kLateSamples = 6 * kImageSamples;
+  /// Of an image for samples that waited while another GPU was set up: 0.4 s at 20 us, 166 MB on an H200.
+  /// More are dropped and counted.
+  static constexpr std::uint32_t kLateSamples = 5 * kImageSamples;
   /// The hardware buffer holds one second of records, within these limits. An H200 writes 5.5 KB per sample,
   /// and twice that with counters of every multiprocessor.
   static constexpr std::size_t kRecordBytes = 5632;
@@ -74,9 +74,10 @@ class PmSession {
   /// About as many samples wait for decode(), by the time since it was last called. While CUPTI configures
   /// another GPU, 0.2 s, it lets no thread decode: returns after that.
   [[nodiscard]] std::size_t waiting();
-  /// An empty image for kLateSamples, valid until drop_late_image() or close(). nullptr: see error().
-  [[nodiscard]] PmImage* late_image();
-  void drop_late_image() noexcept { late_ = {}; }
+  /// One of two further images, empty, for so many samples, kLateSamples at most. Valid until
+  /// drop_late_images() or close(). nullptr: see error().
+  [[nodiscard]] PmImage* late_image(std::size_t which, std::size_t samples);
+  void drop_late_images() noexcept { late_ = {}; }
   /// Appends the completed samples to `image`.
   [[nodiscard]] Decoded decode(PmImage& image);
   /// Passes the image's samples to `take` in time order, and empties image(0) and image(1).
@@ -124,8 +125,8 @@ class PmSession {
   std::int64_t decoded_ns_ = 0;  // begin of the last decode()
   std::atomic<std::uint64_t> lost_{0};
   std::array<PmImage, 2> images_;
-  PmImage late_;  // without data if there is none
-  std::size_t late_bytes_ = 0;
+  std::array<PmImage, 2> late_;  // without data if not needed
+  std::size_t late_bytes_ = 0;   // for kLateSamples
   EmptyPmImage empty_image_;
   std::vector<double> values_;  // scratch of evaluate()
 };

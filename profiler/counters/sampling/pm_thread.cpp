@@ -56,13 +56,15 @@ class PmThread::Reading {
   static constexpr std::size_t kRoom = PmSession::kImageSamples / 4 * 3;
 
   PmSession::Decoded decode_waiting() {
-    std::size_t waiting = owner_.session_.waiting();
-    if (waiting + image_->times.size() > kRoom) {
-      evaluate_all();
-      waiting = owner_.session_.waiting();
+    PmSession& session = owner_.session_;
+    if (session.waiting() + image_->times.size() > kRoom) {
+      if (!image_->empty()) {
+        evaluator_.wait_until_idle();
+        (void)evaluator_.exchange(image_);
+      }
+      if (const std::size_t waiting = session.waiting(); waiting > kRoom) return decode_late(waiting);
     }
-    if (waiting > kRoom) return decode_late(waiting);
-    owner_.session_.drop_late_image();
+    if (evaluator_.is_idle()) session.drop_late_images();
     return decode_once(*image_);
   }
 
@@ -74,16 +76,17 @@ class PmThread::Reading {
     return decoded;
   }
 
-  /// Of samples that an image does not hold CUPTI would drop the rest. Call it when all samples before are
-  /// evaluated.
+  /// Of samples that an image does not hold CUPTI would drop the rest. One late image is evaluated while the
+  /// next is decoded, until no more wait than usual.
   PmSession::Decoded decode_late(std::size_t waiting) {
-    PmImage* const image = owner_.session_.late_image();
+    next_late_ = 1 - next_late_;
+    PmImage* const image = owner_.session_.late_image(next_late_, waiting + waiting / 2);
     if (image == nullptr) return decode_once(*image_);
     const PmSession::Decoded decoded = decode_once(*image);
     log_info("GPU " + std::to_string(owner_.gpu_) + ": some " + std::to_string(waiting) +
              " samples waited, decoded " + std::to_string(image->times.size()) +
              (decoded == PmSession::Decoded::all ? "" : ", not all"));
-    evaluate(*image);
+    evaluator_.evaluate(*image);
     return decoded;
   }
 
@@ -100,6 +103,7 @@ class PmThread::Reading {
   PmEncoder& encoder_;
   PmImage* image_;
   bool dropped_ = false;  // samples after the last one are missing
+  std::size_t next_late_ = 1;
   PmEvaluator evaluator_;
 };
 
