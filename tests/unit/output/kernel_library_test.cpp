@@ -84,6 +84,7 @@ TEST_CASE("kernels of NCCL, old and new") {
   check_all({
       {"ncclDevKernel_AllReduce_Sum_f16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "NCCL"},
       {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)", "NCCL"},
+      {"ncclSymkDevKernel_AllReduce_RSxLD_AGxST_sum_f32(ncclSymkDevWorkArgs4K)", "NCCL"},
   });
 }
 

@@ -41,6 +41,16 @@ TEST_CASE("a name that is not a mangled C++ name stays as it is") {
   }
 }
 
+TEST_CASE("a kernel that --communication names communicates, whatever library it is of") {
+  LossLedger loss;
+  KernelNames names(loss, "^ring|step$");
+
+  const KernelNameRecord& name = names.name(names.intern("ring_exchange"));
+  CHECK(name.from_library == "communication");
+  CHECK(name.evidence == "--communication");
+  CHECK(names.name(names.intern("exchange_ring")).from_library == "own");
+}
+
 TEST_CASE("one text has one id, whatever the pointer") {
   LossLedger loss;
   KernelNames names(loss);

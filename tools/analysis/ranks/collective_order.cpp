@@ -54,7 +54,8 @@ class Shifts {
     return out;
   }
   [[nodiscard]] std::ptrdiff_t least() const {
-    return std::max<std::ptrdiff_t>(1, std::min(size(first_), size(other_)) / 4);
+    const bool known = first_.empty() || first_.front()->communicator != 0;
+    return std::max<std::ptrdiff_t>(1, std::min(size(first_), size(other_)) / (known ? 4 : 2));
   }
 
  private:
@@ -78,7 +79,7 @@ std::optional<CollectiveShift> shift_between(const CollectiveOrder& first, const
     return difference.spread_ns + (clocks_agree ? std::llabs(difference.median_ns) : 0);
   };
   const std::optional<Difference> none = shifts.with(0);
-  if (none && cost(*none) <= kSameEndNs) return CollectiveShift{0, none->spread_ns};
+  if (none && cost(*none) <= kSameEndNs) return CollectiveShift{0, cost(*none)};
   std::optional<CollectiveShift> best;
   std::int64_t best_cost = 0;
   const auto most = static_cast<std::ptrdiff_t>(std::max(first.size(), other.size()));
@@ -86,12 +87,12 @@ std::optional<CollectiveShift> shift_between(const CollectiveOrder& first, const
     for (const std::ptrdiff_t shift : {size, -size}) {
       const std::optional<Difference> difference = shifts.with(shift);
       if (!difference || (best && cost(*difference) >= best_cost)) continue;
-      best = {shift, difference->spread_ns};
+      best = {shift, cost(*difference)};
       best_cost = cost(*difference);
     }
   }
   // Times that repeat exactly show no difference between shifts.
-  if (none && best_cost + kSameEndNs >= cost(*none)) return CollectiveShift{0, none->spread_ns};
+  if (none && best_cost + kSameEndNs >= cost(*none)) return CollectiveShift{0, cost(*none)};
   return best;
 }
 

@@ -26,13 +26,14 @@ using CollectiveOrder = std::vector<const Collective*>;
 inline constexpr std::int64_t kSameEndNs = 50'000;
 
 struct CollectiveShift {
-  std::ptrdiff_t by = 0;       ///< other[i + by] is first[i]
-  std::int64_t spread_ns = 0;  ///< of the difference of their ends
+  std::ptrdiff_t by = 0;  ///< other[i + by] is first[i]
+  std::int64_t apart_ns =
+      0;  ///< spread of the difference of their ends; with exact clocks, and the difference
 };
 
-/// nullopt: their operations differ with each shift that leaves a quarter of the shorter one, without a known
-/// communicator also the sizes of their grids. `offset_ns`: of the other rank's clock. `clocks_agree`: it is
-/// exact.
+/// nullopt: their operations differ with each shift that leaves a quarter of the shorter one. Without a known
+/// communicator it leaves half of it, and the sizes of grids are alike too. `offset_ns`: of the other rank's
+/// clock. `clocks_agree`: it is exact.
 [[nodiscard]] std::optional<CollectiveShift> shift_between(const CollectiveOrder& first,
                                                            const CollectiveOrder& other,
                                                            std::int64_t offset_ns, bool clocks_agree);

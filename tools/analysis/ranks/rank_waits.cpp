@@ -100,9 +100,9 @@ std::vector<Lanes> matched(Lanes unknown, const std::vector<RankClock>& clocks) 
       for (auto at = unknown.begin(); at != unknown.end(); ++at) {
         if (at->rank != rank) continue;
         const std::optional<CollectiveShift> shift = shift_of(group[0], *at, clocks);
-        if (!shift || shift->spread_ns >= best_ns) continue;
+        if (!shift || shift->apart_ns >= best_ns) continue;
         best = at;
-        best_ns = shift->spread_ns;
+        best_ns = shift->apart_ns;
       }
       if (best == unknown.end()) continue;
       group.push_back(std::move(*best));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The late rank and its cause in recorded jobs: slow_rank.py of tests/gpu on two H200s, 2026-11-29.
+// The late rank and its cause in recorded jobs: slow_rank.py and tensor_parallel.py of tests/gpu on two
+// H200s, 2026-11-29.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -58,6 +59,8 @@ TEST_CASE("the late rank of a recorded job is named with its cause, module and m
                                 {"gpu", 1, LateCause::gpu, "step/forward/extra", 4.253},
                                 {"layer", 1, LateCause::gpu, "step/forward/layers/2/attention", 4.291},
                                 {"backward_gpu", 0, LateCause::gpu, "step/backward", 4.139},
+                                {"graph", 1, LateCause::gpu, "decoder/layers/5/mlp", 0.692},
+                                {"graph_one_shot", 0, LateCause::gpu, "decoder/layers/5/mlp", 0.692},
                                 {"slow_backward_gpu", 1, LateCause::gpu, "step/backward", 15.15}};
   for (const Truth& truth : jobs) {
     CAPTURE(truth.job);
@@ -71,6 +74,32 @@ TEST_CASE("the late rank of a recorded job is named with its cause, module and m
     CHECK(std::abs(late.excess_ns / 1e6 - truth.ms) < 0.15 * truth.ms);
     CHECK(late.made_wait_ns <= late.excess_ns);
     CHECK(straggler_lines(*job).starts_with("Rank " + std::to_string(truth.rank) + " makes the other wait "));
+  }
+}
+
+/// Exposed waits of a rank by module, mean over the compared iterations, in us.
+double waited_us(const ReadJob& job, std::size_t rank, const std::string& path) {
+  const std::vector<RankModule>& modules = job->modules.all();
+  const RankModules::Waits waits = job->modules.waits(modules, rank, job->compared.iterations);
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    if (modules[m].path == path) return waits.waited_ns[m] / 1e3;
+  }
+  return -1;
+}
+
+// Each step is a replay. 16 all-reduces, those of the second job of symmetric memory, without NVTX ranges.
+TEST_CASE("collectives of replayed graphs have their waits in the layers in which they were captured") {
+  for (const auto& [name, late] :
+       {std::pair("graph", std::size_t{1}), std::pair("graph_one_shot", std::size_t{0})}) {
+    CAPTURE(name);
+    const ReadJob job = recorded_job(name);
+    const std::size_t other = 1 - late;
+
+    CHECK(job->waits.collectives >= 16 * 33);
+    CHECK(job->waits.unmatched == 0);
+    CHECK(std::abs(waited_us(job, other, "decoder/layers/5/mlp") - 692) < 35);
+    CHECK(waited_us(job, late, "decoder/layers/5/mlp") < 10);
+    CHECK(waited_us(job, other, "decoder/layers/4/mlp") < 10);
   }
 }
 

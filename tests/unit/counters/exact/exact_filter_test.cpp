@@ -94,6 +94,14 @@ TEST_CASE("a kernel of --exact-skip counts as one that may wait") {
   CHECK(filter.choose(t.recorder->names.intern("_Z6reducePf"), t.decoder) == ExactChoice::measure);
 }
 
+TEST_CASE("a kernel of --communication may wait") {
+  const Tables t;
+  Options options;
+  options.communication = "^scale";
+
+  CHECK(ExactFilter(options, *t.recorder).choose(t.scale, t.decoder) == ExactChoice::may_wait);
+}
+
 TEST_CASE("a kernel that was found waiting may wait from then on") {
   const Tables t;
   ExactFilter filter({}, *t.recorder);
