@@ -182,6 +182,11 @@ Table rank_table(const Job& job, std::size_t max) {
     table.remarks = "Who is late is not known: no iteration is common to all ranks.\n";
   else if (!by_iteration)
     table.remarks = work_text(job, totals);
+  if (job.waits.unmatched != 0) {
+    table.remarks +=
+        counted_text(job.waits.unmatched, "collective", "collectives") +
+        " without NCCL's ranges are not compared: on no other rank the same ones end with them.\n";
+  }
   if (max != 0 && order.size() > max) {
     keep_first(table, max);
     table.remarks += counted_text(order.size() - max, "more rank", "more ranks") + ": --json\n";
@@ -307,18 +312,6 @@ Table wait_table(const Job& job) {
     return table;
   }
   drop_empty_columns(table);
-  if (job.waits.unmatched != 0) {
-    table.remarks = counted_text(job.waits.unmatched, "collective", "collectives") +
-                    " without NCCL's ranges could not be compared: no other rank has the same, in the same "
-                    "order, that end "
-                    "with them.\n";
-  }
-  if (job.waits.omitted != job.waits.unmatched) {
-    table.remarks +=
-        counted_text(job.waits.omitted - job.waits.unmatched, "kernel", "kernels") +
-        " of communication could not be compared: they send, receive or have a root, or not all ranks have "
-        "them.\n";
-  }
   return table;
 }
 

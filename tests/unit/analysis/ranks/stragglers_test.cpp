@@ -186,6 +186,21 @@ TEST_CASE("stages of a pipeline, which one rank has, are no cause; the host code
   CHECK(row("step/encoder")[5].empty());
 }
 
+TEST_CASE("collectives that belong to none of another rank are told") {
+  TraceOnDisk first, second;
+  write_stage(first, 0, 1, 4, 2);
+  write_stage(second, 1, 4, 1, 5);
+  LaunchConfigRecord larger = config(1);
+  larger.grid.x *= 2;
+  std::replace(second.lines.begin(), second.lines.end(), line_of(config(1)), line_of(larger));
+  second.write();
+  const ReadJob job({open_trace_folder(first.folder.path()), open_trace_folder(second.folder.path())});
+
+  CHECK(job->waits.collectives == 0);
+  CHECK(rank_table(*job).remarks.find("16 collectives without NCCL's ranges are not compared") !=
+        std::string::npos);
+}
+
 TEST_CASE("a range between iterations that only the late rank has is the cause") {
   TraceOnDisk first, second;
   write_stage(first, 0, 1, 4, 2);
