@@ -31,8 +31,8 @@ bool is_collective(const Collective& one) {
 
 /// True for collectives that cannot end on any rank before all ranks have begun, and groups of them.
 bool needs_all(const Collective& one) {
-  static constexpr std::array<std::string_view, 4> kOperations{"AllReduce", "AllGather", "ReduceScatter",
-                                                               "AlltoAll"};
+  static constexpr std::array<std::string_view, 5> kOperations{"AllReduce", "AllGather", "ReduceScatter",
+                                                               "AlltoAll", "Barrier"};
   std::string_view rest = one.operation;
   while (true) {
     const std::size_t plus = rest.find('+');
