@@ -52,6 +52,21 @@ class Ranks(CommandLine):
         self.assertIn("decoder", done.stdout)
         self.assertIn("nothing of 1 trace is selected", done.stderr)
 
+    def test_kernels_that_the_user_names_communicate(self):
+        self.make_trace(name="one")
+        kernel = next(line["demangled"] for line in cli_case.TRACE if line["t"] == "kernel_name")
+        plain = self.call("report", "one", "--section", "communication", "--json")
+        self.assertEqual(json.loads(plain.stdout)["traces"][0]["communication"], [])
+        for pattern in (kernel[:3], f"^{re.escape(kernel)}$"):
+            done = self.call("report", "one", "--section", "communication", "--json", "--communication", pattern)
+            row = json.loads(done.stdout)["traces"][0]["communication"][0]
+            self.assertEqual((row["library"], row["kernels"] > 0, done.stderr), ("communication", True, ""))
+        wrong = self.call("report", "one", "--communication", "nothing_like_it")
+        self.check_code(wrong, 0)
+        self.assertIn("--communication nothing_like_it: no kernel of the trace matches", wrong.stderr)
+        self.check_code(self.call("report", "one", "--communication", "("), 2)
+        self.check_code(self.call("diff", "one", "one", "--communication", kernel[:3]), 0)
+
     def test_traces_that_are_not_the_ranks_of_one_job_are_reported_one_by_one(self):
         self.make_ranks("before", "after")
         self.make_ranks("out/run=1/host=a/rank=0/pid=1", "out/run=2/host=a/rank=1/pid=1")

@@ -215,6 +215,7 @@ AllLoaded load_all(const std::vector<TraceFolder>& traces, const ReportOptions& 
     try {
       auto loaded = std::make_unique<Loaded>(files, options, kind, options.as_ranks);
       text = unmatched_text(loaded->reading.selection, loaded->reading.trace);
+      tell_unused_communication(loaded->reading.trace);
       if (text.empty()) all.push_back(std::move(loaded));
     } catch (const NoMatch& error) {
       text = error.what();

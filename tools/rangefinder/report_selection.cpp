@@ -2,6 +2,7 @@
 #include "tools/rangefinder/report_selection.h"
 
 #include <algorithm>
+#include <iostream>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -31,8 +32,8 @@ std::string plain_name(const std::string& demangled) {
   return colons == std::string::npos ? name : name.substr(colons + 2);
 }
 
-std::string no_kernel_text(const TraceTotals& trace, const std::string& pattern) {
-  const std::string what = "--kernel " + printable(pattern);
+std::string no_kernel_text(const char* option, const TraceTotals& trace, const std::string& pattern) {
+  const std::string what = std::string(option) + " " + printable(pattern);
   if (trace.kernel_names.empty()) return what + ": the trace has no kernel";
   std::vector<std::string> known;
   for (const auto& [id, name] : trace.kernel_names) known.push_back(plain_name(name.demangled));
@@ -109,7 +110,7 @@ std::string unmatched_text(const Selection& selection, const TraceTotals& trace)
   if (trace.in_range && trace.in_range->paths.empty())
     return no_path_text("--range", wanted.range, trace.paths);
   if (!wanted.kernel.empty() && !matches_kernel(trace, wanted.kernel))
-    return no_kernel_text(trace, wanted.kernel);
+    return no_kernel_text("--kernel", trace, wanted.kernel);
   if (!wanted.iteration_range.empty() && !has_path(trace, wanted.iteration_range))
     return no_path_text("--iteration-range", wanted.iteration_range, trace.paths);
   if (!wanted.iterations.open() &&
@@ -117,6 +118,12 @@ std::string unmatched_text(const Selection& selection, const TraceTotals& trace)
     return no_iterations_text(selection.iterations(), wanted.iterations);
   const std::string outside = window_text(selection, trace.files);
   return outside.empty() ? not_together_text(wanted, trace) : outside;
+}
+
+void tell_unused_communication(const TraceTotals& trace) {
+  const std::string& pattern = trace.files.communication;
+  if (pattern.empty() || matches_kernel(trace, pattern)) return;
+  std::cerr << "rangefinder: " << no_kernel_text("--communication", trace, pattern) << "\n";
 }
 
 void check_sort(const std::string& sort, const std::string& section, const Section& of) {

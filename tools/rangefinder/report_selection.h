@@ -16,6 +16,9 @@ namespace rangefinder {
 /// sentence with the nearest names. Empty: each of them matches something. `trace`: read with `selection`.
 [[nodiscard]] std::string unmatched_text(const Selection& selection, const TraceTotals& trace);
 
+/// Tells on stderr that no kernel of the trace is one that --communication names.
+void tell_unused_communication(const TraceTotals& trace);
+
 /// Throws WrongUse with the keys of the section, if it has sort_keys() and `sort` is none of them. Empty: the
 /// section's own order.
 void check_sort(const std::string& sort, const std::string& section, const Section& of);
