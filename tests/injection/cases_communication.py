@@ -28,6 +28,16 @@ class CommunicationCases(InjectionCase):
     def report(self, folder, *options):
         return json.loads(self.command("report", "--json", *options, folder).stdout)
 
+    def test_kernels_that_run_names_communicate_in_the_trace(self):
+        plain = self.command("run", "-q", "--out", "plain", "--", Build.program("plain"), "10")
+        names = self.report("plain", "--section", "kernels")["traces"][0]["kernels"]
+        self.assertNotIn("communication", {row["library"] for row in names}, plain.stderr)
+        self.command("run", "-q", "--out", "named", "--communication", ".", "--", Build.program("plain"), "10")
+        named = self.report("named", "--section", "kernels")["traces"][0]["kernels"]
+        self.assertEqual({row["library"] for row in named}, {"communication"})
+        overlap = self.report("named", "--section", "communication")["traces"][0]["overlap"][0]
+        self.assertEqual(overlap["compute_ns"], 0)
+
     def test_calls_of_nccl_have_operation_and_bytes_in_all_its_versions(self):
         for version in ("26", "25"):
             with self.subTest(version=version):
