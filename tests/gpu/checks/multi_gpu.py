@@ -165,7 +165,7 @@ def tensor_parallel(runner, table):
                 continue
             first = found[0] if found else {}
             table.equal(f"{name}: late rank, cause, module",
-                        (f"rank {late}", "gpu", f"decoder/layers/{lines[-1]['layer']}/mlp"),
+                        (f"rank {late}", "gpu", f"decoder/layers\\/{lines[-1]['layer']}/mlp"),
                         (first.get("rank"), first.get("cause"), first.get("module")))
             table.near(f"{name}: ns more", lines[-1]["more_ms"] * 1e6, first.get("excess_ns", 0), 0.15)
 

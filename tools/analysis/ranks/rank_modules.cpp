@@ -62,12 +62,13 @@ void RankModules::add(std::size_t rank) {
     if (const auto known = places.find(path); known != places.end()) return known->second;
     const std::size_t parent = self(self, names.parent_of(path));
     const std::string& name = names.own_name(path);
-    const std::string above = parent == 0 ? "" : all_[parent].path + "/";
-    const std::size_t place = tree_.place(above + name, name, parent);
+    const std::string text = names.path_text(path);  // a '/' in a name is escaped there
+    const std::size_t place = tree_.place(text, name, parent);
     const std::size_t folded_parent = parent == 0 ? 0 : all_[parent].folded;
-    const std::string folded = numbers_folded(name);
+    const std::string own = parent == 0 ? text : text.substr(all_[parent].path.size() + 1);
     const std::string folded_above = folded_parent == 0 ? "" : folded_[folded_parent].path + "/";
-    all_[place].folded = folded_tree_.place(folded_above + folded, folded, folded_parent);
+    all_[place].folded =
+        folded_tree_.place(folded_above + numbers_folded(own), numbers_folded(name), folded_parent);
     return places[path] = place;
   };
   ranks_[rank].work->each_path([&](std::uint32_t path) {
