@@ -58,6 +58,26 @@ TEST_CASE("while one image is evaluated, a second exchange is refused") {
   CHECK(first.empty());
 }
 
+TEST_CASE("an image that stays the caller's is evaluated after the one before, and the spare stays empty") {
+  PmImage first = image_of(1), second, late = image_of(9);
+  PmImage* mine = &first;
+  std::vector<std::size_t> seen;
+  PmEvaluator evaluator(second, [&](PmImage& image) {
+    seen.push_back(image.times.size());
+    image.times.clear();
+  });
+
+  REQUIRE(evaluator.exchange(mine));
+  evaluator.evaluate(late);
+  evaluator.wait_until_idle();
+
+  CHECK(seen == std::vector<std::size_t>{1, 9});
+  CHECK(evaluator.is_idle());
+  CHECK(mine == &second);
+  REQUIRE(evaluator.exchange(mine));
+  CHECK(mine == &first);
+}
+
 TEST_CASE("the destructor waits for the image that is being evaluated") {
   PmImage first = image_of(7), second;
   PmImage* mine = &first;
