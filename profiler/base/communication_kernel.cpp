@@ -59,8 +59,35 @@ constexpr std::array kPatterns{
     Pattern{Match::function, "all_to_all_", kNamedCommunication},
 };
 
-/// "void a::(anonymous namespace)::f<b::c>(int)" ─▶ "a::(anonymous namespace)::f": template arguments and
-/// parameters are what it works on, not what it does.
+std::string_view function_in(std::string_view qualified) {
+  const std::size_t colons = qualified.rfind("::");
+  return colons == std::string_view::npos ? qualified : qualified.substr(colons + 2);
+}
+
+std::string operation_in(std::string_view function) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 10> kOperations{
+      {{"allreduce", "AllReduce"},
+       {"crossdevicereduce", "AllReduce"},
+       {"allgather", "AllGather"},
+       {"reducescatter", "ReduceScatter"},
+       {"alltoall", "AlltoAll"},
+       {"sendrecv", "SendRecv"},
+       {"broadcast", "Broadcast"},
+       {"barrier", "Barrier"},
+       {"generic", ""},
+       {"kernelreduce", "Reduce"}}};
+  std::string plain;  // lower case, without '_'
+  for (const char c : function) {
+    if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  const auto* const known = std::find_if(kOperations.begin(), kOperations.end(), [&plain](const auto& one) {
+    return plain.find(one.first) != std::string::npos;
+  });
+  return known == kOperations.end() ? std::string(function) : known->second;
+}
+
+}  // namespace
+
 std::string qualified_name(std::string_view demangled) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   if (demangled.starts_with("void ")) demangled.remove_prefix(5);
@@ -80,37 +107,6 @@ std::string qualified_name(std::string_view demangled) {
   }
   return out;
 }
-
-std::string_view function_in(std::string_view qualified) {
-  const std::size_t colons = qualified.rfind("::");
-  return colons == std::string_view::npos ? qualified : qualified.substr(colons + 2);
-}
-
-std::string operation_in(std::string_view function) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 12> kOperations{
-      {{"allreduce", "AllReduce"},
-       {"crossdevicereduce", "AllReduce"},
-       {"allgather", "AllGather"},
-       {"reducescatter", "ReduceScatter"},
-       {"alltoall", "AlltoAll"},
-       {"sendrecv", "SendRecv"},
-       {"broadcast", "Broadcast"},
-       {"barrier", "Barrier"},
-       {"generic", ""},
-       {"devkernelreduce", "Reduce"},
-       {"kernelreduce", "Reduce"},
-       {"devfuncreduce", "Reduce"}}};
-  std::string plain;  // lower case, without '_'
-  for (const char c : function) {
-    if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  const auto* const known = std::find_if(kOperations.begin(), kOperations.end(), [&plain](const auto& one) {
-    return plain.find(one.first) != std::string::npos;
-  });
-  return known == kOperations.end() ? std::string(function) : known->second;
-}
-
-}  // namespace
 
 std::optional<CommunicationKernel> communication_kernel(std::string_view demangled) {
   const std::string qualified = qualified_name(demangled);

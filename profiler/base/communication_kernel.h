@@ -26,6 +26,9 @@ struct CommunicationKernel {
 /// The value of `library` in a kernel_name line for kernels that --communication names.
 inline constexpr std::string_view kNamedCommunication = "communication";
 
+/// "void a::(anonymous namespace)::f<b::c>(int)" ─▶ "a::(anonymous namespace)::f": template arguments and
+/// parameters are what a kernel works on, not what it does.
+[[nodiscard]] std::string qualified_name(std::string_view demangled);
 /// nullopt: the kernel does not communicate, as far as its name tells.
 [[nodiscard]] std::optional<CommunicationKernel> communication_kernel(std::string_view demangled);
 /// What the function's name tells of any kernel that is known to communicate, as in CommunicationKernel.

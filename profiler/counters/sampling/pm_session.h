@@ -80,7 +80,7 @@ class PmSession {
   void drop_late_images() noexcept { late_ = {}; }
   /// Appends the completed samples to `image`.
   [[nodiscard]] Decoded decode(PmImage& image);
-  /// Passes the image's samples to `take` in time order, and empties image(0) and image(1).
+  /// Passes the image's samples to `take` in time order, and empties it if it is image(0) or image(1).
   void evaluate(PmImage& image, const std::function<void(const PmSample&)>& take);
   /// Ends sampling. The last samples can still be decoded. False: there are none.
   [[nodiscard]] bool stop() noexcept;

@@ -6,22 +6,16 @@
 #include <cctype>
 #include <string>
 
+#include "profiler/base/communication_kernel.h"
+
 namespace rangefinder {
 namespace {
 
-/// The function's own name, lower case. Template arguments show types and sizes, not what the kernel does.
+/// In lower case. Template arguments show types and sizes, not what the kernel does.
 std::string own_name(std::string_view name) {
-  if (name.starts_with("void ")) name.remove_prefix(5);
-  std::string out;
-  int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (c == '<') ++depth;
-    const bool parameters = c == '(' && depth == 0 && !name.substr(i).starts_with("(anonymous namespace)");
-    if (parameters) break;
-    if (depth == 0) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (c == '>' && depth > 0) --depth;
-  }
+  std::string out = qualified_name(name);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 

@@ -293,7 +293,6 @@ RankWaits compare_collectives(const std::vector<ComparedRank>& compared,
     add_lanes(r, *compared[r].log, known, unknown);
     for (const auto& [gpu, overlap] : compared[r].log->overlaps())
       out.ranks[r].communication_ns += overlap.communication_ns;
-    out.omitted += compared[r].log->collectives().size();
   }
   for (const Lane& lane : unknown) out.unmatched += lane.order.size();
   std::vector<Lanes> groups = matched(std::move(unknown), clocks);
@@ -312,7 +311,6 @@ RankWaits compare_collectives(const std::vector<ComparedRank>& compared,
   comparison.place(all);
   for (const Members& members : all) {
     const std::size_t count = comparison.add(members);
-    out.omitted -= count;
     if (count != 0 && members.orders[0][0]->communicator == 0) out.unmatched -= count;
   }
   return out;

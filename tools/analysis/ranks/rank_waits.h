@@ -11,8 +11,8 @@
 //
 // The n-th collective of a communicator on one rank is the n-th on all others: NCCL requires it. Where
 // windows differ, the ranks are shifted so that collectives end together (collective_order.h), and those that
-// all of them have are compared. Excludes and counts sends, receives, and collectives with a root, which may
-// end there before the other ranks come.
+// all of them have are compared. Sends and receives are excluded, and collectives with a root, which may end
+// there before the other ranks come.
 //
 // Without a communicator, as of libraries other than NCCL, those of a stream belong together, and those of
 // replayed graphs by launch and node: if operations and grids are the same on another rank and they end
@@ -56,8 +56,7 @@ struct ModuleWait {
 struct RankWaits {
   std::vector<RankWait> ranks;
   std::uint64_t collectives = 0;  ///< compared collectives
-  std::uint64_t omitted = 0;      ///< communication kernels that were not compared
-  std::uint64_t unmatched = 0;    ///< of these: collectives whose partners on other ranks are not known
+  std::uint64_t unmatched = 0;    ///< collectives of all ranks whose partners on other ranks are not known
   /// Lower bound of the clock error: a collective that needs all ranks ended on one rank this long before it
   /// began on another.
   std::uint64_t clocks_off_ns = 0;
