@@ -25,9 +25,8 @@ class CommunicationSection final : public Section {
     Table table;
     table.name = "communication";
     table.empty =
-        "No kernel of this trace communicates, as far as names tell (--communication adds some), no call of "
-        "NCCL "
-        "or MPI, no copy to another GPU.";
+        "No kernel of this trace communicates, as far as names tell (--communication adds some).\n"
+        "It has no call of NCCL or MPI and no copy to another GPU.";
     table.columns = {{"operation", "operation"},
                      {"reduction", "reduction"},
                      {"library", "library"},

@@ -26,7 +26,7 @@ bool is_bytes(const std::string& name) {
 
 }  // namespace
 
-void CommunicationLog::add_names(const Line& line, const TraceNames& names) {
+void CommunicationLog::add_names(const Line& line) {
   if (const auto* const domain = std::get_if<DomainRecord>(&line)) {
     if (domain->name == kNccl) domains_[domain->id] = kNccl;
     if (domain->name == kMpi) domains_[domain->id] = kMpi;
@@ -34,22 +34,17 @@ void CommunicationLog::add_names(const Line& line, const TraceNames& names) {
     if (domains_.contains(path->domain)) paths_[path->id] = path->name;
   } else if (const auto* const schema = std::get_if<PayloadSchemaRecord>(&line)) {
     if (domains_.contains(schema->domain)) payloads_.add(*schema);
-  } else if (const auto* const config = std::get_if<LaunchConfigRecord>(&line)) {
-    threads_[config->id] = count_of(config->grid) * count_of(config->block);
-  } else if (const auto* const name = std::get_if<KernelNameRecord>(&line)) {
-    const auto known = names.communication.find(name->id);
-    if (known != names.communication.end()) kernel_names_.emplace(*known);
   }
 }
 
 void CommunicationLog::add(const SelectedRows& rows) {
-  rows.other_lines([&](const Line& line) { add_names(line, rows.names()); });
+  rows.other_lines([this](const Line& line) { add_names(line); });
   rows.ranges(kColumns, [this](const RangeRecord& range, bool begins) {
     if (begins) add_range(range);
   });
-  rows.work(kColumns, [this](const auto& record, bool begins) {
+  rows.work(kColumns, [&](const auto& record, bool begins) {
     if (!begins) return;
-    if constexpr (is_kernel_record<decltype(record)>) add_kernel(record);
+    if constexpr (is_kernel_record<decltype(record)>) add_kernel(record, rows.names());
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(record)>, MemcpyRecord>) add_copy(record);
   });
 }
@@ -98,24 +93,25 @@ void CommunicationLog::fill_extras(CommunicationCall& call, const RangeRecord& r
   }
 }
 
-void CommunicationLog::add_kernel(const KernelRecord& kernel, std::size_t iteration) {
+void CommunicationLog::add_kernel(const KernelRecord& kernel, const TraceNames& names,
+                                  std::size_t iteration) {
   const GpuWork& work = kernel.work;
-  const bool is_communication = communicates(kernel.name);
+  const auto name = names.communication.find(kernel.name);
+  const bool is_communication = name != names.communication.end();
   timeline_.add(work, !is_communication);
   if (!is_communication || !is_timed(work)) return;
-  Collective one{work.start_ns, work.end_ns, work.gpu, "", 0, work.context, work.stream};
-  if (const auto threads = threads_.find(kernel.config); threads != threads_.end())
-    one.threads = threads->second;
+  Collective one{work.start_ns, work.end_ns, work.gpu, name->second.operation, 0, work.context, work.stream};
+  if (const auto config = names.configs.find(kernel.config); config != names.configs.end())
+    one.threads = count_of(config->second.grid) * count_of(config->second.block);
   one.launch = work.graph == 0 ? 0 : work.correlation;
   one.node = node_number(work);
   one.path = work.path;
   one.iteration = iteration;
-  kernels_.push_back({std::move(one), work.range, kernel.name});
+  kernels_.push_back({std::move(one), work.range, name->second.from_library});
 }
 
 void CommunicationLog::add_copy(const MemcpyRecord& copy) {
   if (!communicates(copy)) return;
-  copied_ = true;
   timeline_.add(copy.work, false);
   OperationTotals& totals = operations_[{"CUDA", "copy to another GPU", ""}];
   totals.copies += copy.count;
@@ -187,7 +183,6 @@ void CommunicationLog::join_groups() {
 
 void CommunicationLog::join_kernels() {
   for (const Kernel& kernel : kernels_) {
-    const CommunicationKernel& name = kernel_names_.at(kernel.name);
     Collective collective = kernel.one;
     std::set<std::string> operations, reductions;
     if (const auto calls = calls_of_range_.find(kernel.range);
@@ -198,11 +193,12 @@ void CommunicationLog::join_kernels() {
         collective.communicator = calls_[place].communicator;
       }
     }
-    if (operations.empty()) collective.operation = name.operation.empty() ? "(not known)" : name.operation;
+    if (!operations.empty()) collective.operation.clear();
     for (const std::string& operation : operations)
       collective.operation += (collective.operation.empty() ? "" : "+") + operation;
+    if (collective.operation.empty()) collective.operation = "(not known)";
     const std::string reduction = reductions.size() == 1 ? *reductions.begin() : "";
-    OperationTotals& totals = operations_[{name.from_library, collective.operation, reduction}];
+    OperationTotals& totals = operations_[{kernel.from_library, collective.operation, reduction}];
     ++totals.kernels;
     totals.gpu_ns += duration_ns(collective.start_ns, collective.end_ns);
     collectives_.push_back(std::move(collective));

@@ -2,10 +2,9 @@
 //
 // Communication of a program: operations, bytes, and overlap with other GPU work.
 //
-//   NVTX domains NCCL, MPI ─▶ calls: operation, bytes, communicator               ┐
-//   kernels that communicate (communication_kernel.h), copies between GPUs ───────┴▶ operations(),
-//   collectives() all kernels ─▶ GpuTimeline ─▶ communication without other kernels (exposed) and with them
-//   (overlapped)
+//   NVTX domains NCCL, MPI ─▶ calls: operation, bytes, communicator ┐
+//   kernels that communicate, copies between GPUs ──────────────────┴▶ operations(), collectives()
+//   all kernels ─▶ GpuTimeline ─▶ communication without other kernels (exposed) and with them (overlapped)
 //
 // A kernel belongs to the call that launched it, in a graph to the call that was captured. Calls between
 // ncclGroupStart and ncclGroupEnd belong to the group that launches them. Without NVTX (NCCL_NVTX_DISABLE,
@@ -24,7 +23,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profiler/base/communication_kernel.h"
 #include "schema/read_line.h"
 #include "tools/analysis/model/columns.h"
 #include "tools/analysis/model/trace_names.h"
@@ -88,19 +86,13 @@ class CommunicationLog {
   static constexpr Columns kColumns = kAllRange | kAllWork;
   void add(const SelectedRows& rows);
   // What add() passes of a chunk: its lines that are no rows, and its rows.
-  /// `names`: with this line.
-  void add_names(const Line& line, const TraceNames& names);
+  void add_names(const Line& line);
   void add_range(const RangeRecord& range);
   /// `iteration`: to which it belongs; SIZE_MAX: none, or not known.
-  void add_kernel(const KernelRecord& kernel, std::size_t iteration = SIZE_MAX);
+  void add_kernel(const KernelRecord& kernel, const TraceNames& names, std::size_t iteration = SIZE_MAX);
   void add_copy(const MemcpyRecord& copy);
   /// Call once, after the last chunk.
   void finish();
-  [[nodiscard]] bool empty() const noexcept { return calls_.empty() && kernels_.empty() && !copied_; }
-  /// As TraceNames has it; names come before their kernels.
-  [[nodiscard]] bool communicates(std::uint32_t kernel_name) const {
-    return kernel_names_.contains(kernel_name);
-  }
   [[nodiscard]] static bool communicates(const MemcpyRecord& copy) noexcept {
     return copy.kind == CopyKind::PtoP;
   }
@@ -121,7 +113,7 @@ class CommunicationLog {
   struct Kernel {
     Collective one;  // without what its calls tell
     std::uint64_t range;
-    std::uint32_t name;
+    std::string_view from_library;
   };
   void add_nccl_range(const RangeRecord& range, const std::string& name);
   void add_span(const GpuSpan& span);
@@ -134,15 +126,12 @@ class CommunicationLog {
 
   std::unordered_map<std::uint32_t, std::string_view> domains_;  // their libraries
   std::unordered_map<std::uint32_t, std::string> paths_;  // in these domains: name of the innermost range
-  std::unordered_map<std::uint32_t, CommunicationKernel> kernel_names_;
-  std::unordered_map<std::uint32_t, std::uint64_t> threads_;  // of launch configurations
   ExtendedPayloads payloads_;
   std::set<std::string> texts_;
   std::vector<CommunicationCall> calls_;
   std::vector<GroupEdge> edges_;
   std::vector<RangeRecord> undecoded_;  // their schema has not come yet
   bool finishing_ = false;
-  bool copied_ = false;  // between GPUs
   std::vector<Kernel> kernels_;
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> calls_of_range_;  // indices into calls_
   std::vector<std::uint64_t> runs_;                                             // of each call

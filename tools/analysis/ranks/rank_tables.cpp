@@ -49,7 +49,7 @@ RankTotals totals_of(const JobRank& rank) {
   for (const KernelTotals& kernel : rank.trace->selected().kernels()) {
     out.gpu_ns += kernel.total_ns;
     out.kernels += kernel.count;
-    if (rank.work->communication().communicates(kernel.name)) out.communication_ns += kernel.total_ns;
+    if (rank.trace->communicates(kernel.name)) out.communication_ns += kernel.total_ns;
   }
   return out;
 }

@@ -97,7 +97,7 @@ void RankWork::add(const SelectedRows& rows) {
   if (names_ == nullptr) set_modules(rows.names());
   names_ = &rows.names();
   log_.begin_chunk(rows);
-  rows.other_lines([&](const Line& line) { communication_.add_names(line, rows.names()); });
+  rows.other_lines([this](const Line& line) { communication_.add_names(line); });
   rows.ranges(kColumns, [this](const RangeRecord& range, bool begins) {
     if (!begins) return;
     communication_.add_range(range);
@@ -154,8 +154,8 @@ void RankWork::add_work(const Record& record, bool begins) {
   const std::size_t iteration = at(work);
   bool communicates = false;
   if constexpr (std::is_same_v<Record, KernelRecord>) {
-    communicates = communication_.communicates(record.name);
-    if (begins) communication_.add_kernel(record, iteration);
+    communicates = names_->communicates(record.name);
+    if (begins) communication_.add_kernel(record, *names_, iteration);
   }
   if constexpr (std::is_same_v<Record, MemcpyRecord>) {
     communicates = CommunicationLog::communicates(record);

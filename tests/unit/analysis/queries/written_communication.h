@@ -64,12 +64,12 @@ class Rank {
     if constexpr (std::is_same_v<Record, RangeRecord>) {
       log->add_range(record);
     } else if constexpr (std::is_same_v<Record, KernelRecord>) {
-      log->add_kernel(record);
+      log->add_kernel(record, names);
     } else if constexpr (std::is_same_v<Record, MemcpyRecord>) {
       log->add_copy(record);
     } else {
       names.add(Line(record));
-      log->add_names(Line(record), names);
+      log->add_names(Line(record));
     }
   }
   void call(std::uint64_t id, TimeNs start, std::uint64_t bytes, std::uint32_t op = 0,
