@@ -292,6 +292,14 @@ void fields(Archive& a, Ref<Archive, ConditionRecord> r) {
   condition_fields(a, r);
 }
 
+template <typename Archive>
+void fields(Archive& a, Ref<Archive, StackSampleRecord> r) {
+  time_span(a, r.start_ns, r.end_ns);
+  a.required("thread"_key, r.thread);
+  a.required("interval"_key, r.interval_ns);
+  a.required("samples"_key, r.samples);
+}
+
 // ---- The trace itself
 
 template <typename Archive>

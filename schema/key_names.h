@@ -104,6 +104,7 @@ inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"held_ns", &OwnCost::held_ns},
     CountKey<OwnCost>{"launch_lock_ns", &OwnCost::launch_lock_ns},
     CountKey<OwnCost>{"conditions_cpu_ns", &OwnCost::conditions_cpu_ns},
+    CountKey<OwnCost>{"stacks_cpu_ns", &OwnCost::stacks_cpu_ns},
 };
 
 }  // namespace rangefinder

@@ -39,6 +39,9 @@ namespace rangefinder {
   X(SamplingRecord, "sampling")                                     \
   X(MonitorRecord, "monitor")                                       \
   X(ConditionRecord, "condition")                                   \
+  X(StackSampleRecord, "stack_sample")                              \
+  X(StackRecord, "stack")                                           \
+  X(FrameRecord, "frame")                                           \
   X(ClockRecord, "clock")                                           \
   X(FlushRecord, "flush")                                           \
   X(Header, "header")                                               \
@@ -83,7 +86,8 @@ template <typename Record>
   constexpr std::string_view kEvents[]{
       "kernel", "memcpy", "memset",       "launch",      "exact",   "samples",       "sync",
       "alloc",  "free",   "event_record", "stream_wait", "capture", "overhead",      "range",
-      "mark",   "graph",  "monitor",      "hold",        "gap",     "host_function", "condition"};
+      "mark",   "graph",  "monitor",      "hold",        "gap",     "host_function", "condition",
+      "stack_sample"};
   for (const std::string_view event : kEvents) {
     if (event == kind) return true;
   }

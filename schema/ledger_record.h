@@ -48,6 +48,7 @@ struct OwnCost {
   /// All waits of threads for another thread's launch in exact mode. Those over 1 ms are in held_ns as well.
   std::uint64_t launch_lock_ns = 0;
   std::uint64_t conditions_cpu_ns = 0;  ///< CPU time of the thread that reads the conditions
+  std::uint64_t stacks_cpu_ns = 0;      ///< CPU time of the thread that reads stacks
 };
 
 }  // namespace rangefinder

@@ -108,6 +108,8 @@ class LineKeys {
   void read(std::string_view key, simdjson::dom::element element, std::string_view& value) const;
   void read(std::string_view key, simdjson::dom::element element, Dim3& value) const;
   void read(std::string_view key, simdjson::dom::element element, std::vector<std::string>& value) const;
+  /// [[microseconds, stack],…]
+  void read(std::string_view key, simdjson::dom::element element, std::vector<StackSample>& value) const;
   /// null becomes NaN.
   void read(std::string_view key, simdjson::dom::element element, std::vector<double>& value) const;
 

@@ -44,6 +44,8 @@ class LineWriter : public JsonObject {
   void required(JsonKey key, bool value) { open(key) += value ? "true" : "false"; }
   void required(JsonKey key, std::string_view value) { text(key, value); }
   void required(JsonKey key, const std::vector<std::string>& values) { texts(key, values); }
+  /// [[microseconds, stack],…]
+  void required(JsonKey key, const std::vector<StackSample>& samples);
   void required(JsonKey key, const Dim3& value) { numbers(key, {value.x, value.y, value.z}); }
   void required(JsonKey key, const std::vector<std::pair<std::string, std::uint64_t>>& members) {
     object(key, members, append_json_number<std::uint64_t>);

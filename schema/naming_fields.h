@@ -6,6 +6,7 @@
 #include "schema/key.h"
 #include "schema/key_names.h"
 #include "schema/naming_record.h"
+#include "schema/stack_record.h"
 
 namespace rangefinder {
 
@@ -141,6 +142,21 @@ void fields(Archive& a, Ref<Archive, LaunchConfigRecord> r) {
   a.optional("dynamic_shared_bytes"_key, r.dynamic_shared_bytes);
   a.optional("shared_bytes_executed"_key, r.shared_bytes_executed);
   a.optional("local_bytes_per_thread"_key, r.local_bytes_per_thread);
+}
+
+template <typename Archive>
+void fields(Archive& a, Ref<Archive, FrameRecord> r) {
+  a.required("id"_key, r.id);
+  a.required("function"_key, r.function);
+  a.optional("file"_key, r.file);
+  a.optional("line"_key, r.line);
+}
+
+template <typename Archive>
+void fields(Archive& a, Ref<Archive, StackRecord> r) {
+  a.required("id"_key, r.id);
+  a.optional("caller"_key, r.caller);
+  a.required("frame"_key, r.frame);
 }
 
 template <typename Archive>

@@ -29,6 +29,7 @@
 #include "schema/monitor_record.h"
 #include "schema/naming_record.h"
 #include "schema/sample_record.h"
+#include "schema/stack_record.h"
 
 namespace rangefinder {
 

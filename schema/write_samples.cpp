@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The samples of a `samples` line. A busy GPU gives fifty thousand samples a second, so one
-// line holds several hundred of them, column by column. A column of zeros is omitted.
+// line holds several hundred of them, column by column. A column of zeros is omitted. Samples of stacks: in
+// pairs, a few a millisecond.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -77,6 +78,23 @@ void append_idle(std::string& out, const std::array<std::uint64_t, kSampleColumn
 }
 
 }  // namespace
+
+void LineWriter::required(JsonKey key, const std::vector<StackSample>& samples) {
+  std::string& out = open(key);
+  out += '[';
+  for (const StackSample& sample : samples) {
+    char buffer[48];
+    char* p = buffer;
+    if (&sample != samples.data()) *p++ = ',';
+    *p++ = '[';
+    p = put(p, sample.after_us);
+    *p++ = ',';
+    p = put(p, sample.stack);
+    *p++ = ']';
+    out.append(buffer, static_cast<std::size_t>(p - buffer));
+  }
+  out += ']';
+}
 
 void sample_fields(LineWriter& line, const SamplesRecord& record) {
   append_runs(line.open("runs"), record.runs);

@@ -89,6 +89,10 @@ inline void add_names(std::vector<Line>& lines) {
   lines.emplace_back(ModuleSourceRecord{2, "/opt/app/model.py", 214, "/opt/app/train.py", 30});
   lines.emplace_back(KernelNameRecord{1, "_Z4gemmPf", "gemm(float*)", "own", "no known library in the name"});
   lines.emplace_back(KernelOriginRecord{1, 2, "silu, mul", "/opt/app/model.py", 220});
+  lines.emplace_back(FrameRecord{1, "train", "/opt/app/train.py", 30});
+  lines.emplace_back(FrameRecord{2, "Loader.decode_image", "/opt/app/data.py", 41});
+  lines.emplace_back(StackRecord{1, 0, 1});
+  lines.emplace_back(StackRecord{2, 1, 2});
   lines.emplace_back(LaunchConfigRecord{1, {128, 2, 1}, {256, 1, 1}, {2, 1, 1}, 64, 1024, 32768, 34816, 16});
   lines.emplace_back(
       PayloadSchemaRecord{16777216, 1, R"({"type":"struct","entries":[{"name":"n","size":8.0}]})"});
@@ -246,6 +250,11 @@ inline void add_conditions(std::vector<Line>& lines) {
   lines.emplace_back(thread);
 }
 
+inline void add_stacks(std::vector<Line>& lines) {
+  StackSampleRecord record{10000, 30000, kThread, 10000, {{0, 2}, {9998, 1}}};
+  lines.emplace_back(record);
+}
+
 inline void add_nvtx(std::vector<Line>& lines) {
   RangeRecord encoder{2, 900, 86000, kThread, 0, 1, 2, 0, {}};
   encoder.extras = {3, 0xFF76B900, PayloadType::u64, 3145728, 0, {}};
@@ -275,6 +284,7 @@ inline std::vector<Line> lines() {
   add_exact_sets(out);
   add_samples(out);
   add_conditions(out);
+  add_stacks(out);
   add_nvtx(out);
 
   EndRecord end;

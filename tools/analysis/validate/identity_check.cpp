@@ -24,10 +24,13 @@ enum IdTable : std::size_t {
   kConfigs,
   kSchemas,
   kMetricSets,
+  kFrames,
+  kStacks,
   kTables
 };
 constexpr std::array<const char*, kTables> kTableNames{
-    "gpu", "context", "domain", "name", "path", "kernel_name", "config", "payload_schema", "metric_set"};
+    "gpu",    "context",        "domain",     "name",  "path", "kernel_name",
+    "config", "payload_schema", "metric_set", "frame", "stack"};
 
 class IdentityCheck final : public TraceCheck {
  public:
@@ -96,6 +99,17 @@ class IdentityCheck final : public TraceCheck {
     use(kPaths, record.parent);
     use(kDomains, record.domain);
     if (problems_.count() == before) define(kPaths, record.id, record);
+  }
+
+  void check(const FrameRecord& record) { define(kFrames, record.id, record); }
+  void check(const StackRecord& record) {
+    const std::uint64_t before = problems_.count();
+    use(kStacks, record.caller);
+    use(kFrames, record.frame, false);
+    if (problems_.count() == before) define(kStacks, record.id, record);
+  }
+  void check(const StackSampleRecord& record) {
+    for (const StackSample& sample : record.samples) use(kStacks, sample.stack, false);
   }
 
   /// GPU work and host calls; other kinds refer to nothing.
