@@ -297,7 +297,7 @@ void fields(Archive& a, Ref<Archive, StackSampleRecord> r) {
   time_span(a, r.start_ns, r.end_ns);
   a.required("thread"_key, r.thread);
   a.required("interval"_key, r.interval_ns);
-  a.required("samples"_key, r.samples);
+  stack_sample_fields(a, r);
 }
 
 // ---- The trace itself

@@ -85,7 +85,7 @@ inline constexpr std::array kTruthKeys{
 };
 
 /// Keys of "own_cost" of an `end` line and of summary.json. All are written, but in an `end` line the last
-/// only if it is not 0. Traces of earlier versions have only the first kFirstOwnCostKeys.
+/// two only if they are not 0. Traces of earlier versions have only the first kFirstOwnCostKeys.
 inline constexpr std::size_t kFirstOwnCostKeys = 11;
 inline constexpr std::array kOwnCostKeys{
     CountKey<OwnCost>{"launch_callbacks", &OwnCost::launch_callbacks},

@@ -109,20 +109,6 @@ void LineKeys::read(std::string_view key, simdjson::dom::element element, std::v
   }
 }
 
-void LineKeys::read(std::string_view key, simdjson::dom::element element,
-                    std::vector<StackSample>& value) const {
-  constexpr std::string_view kWhat = "an array of [microseconds, stack], at most 100,000";
-  simdjson::dom::array array, pair;
-  if (element.get(array) || array.size() > kMaxLineStacks) refuse(key, kWhat);
-  value.clear();
-  for (const simdjson::dom::element item : array) {
-    if (item.get(pair) || pair.size() != 2) refuse(key, kWhat);
-    StackSample& sample = value.emplace_back();
-    read(key, pair.at(0).value_unsafe(), sample.after_us);
-    read(key, pair.at(1).value_unsafe(), sample.stack);
-  }
-}
-
 void LineKeys::read_time(std::string_view key, simdjson::dom::element element, TimeNs& ns) const {
   if (element.get(ns) || ns > kMaxNs || ns < -kMaxNs) {
     refuse_integer(key, std::to_string(-kMaxNs), std::to_string(kMaxNs));

@@ -108,8 +108,6 @@ class LineKeys {
   void read(std::string_view key, simdjson::dom::element element, std::string_view& value) const;
   void read(std::string_view key, simdjson::dom::element element, Dim3& value) const;
   void read(std::string_view key, simdjson::dom::element element, std::vector<std::string>& value) const;
-  /// [[microseconds, stack],…]
-  void read(std::string_view key, simdjson::dom::element element, std::vector<StackSample>& value) const;
   /// null becomes NaN.
   void read(std::string_view key, simdjson::dom::element element, std::vector<double>& value) const;
 
@@ -128,6 +126,7 @@ class LineKeys {
 void fields(const LineKeys& keys, NvtxExtras& extras);
 void measurement_fields(const LineKeys& keys, ExactRecord& record);
 void sample_fields(const LineKeys& keys, SamplesRecord& record);
+void stack_sample_fields(const LineKeys& keys, StackSampleRecord& record);
 void condition_fields(const LineKeys& keys, ConditionRecord& record);
 /// Refuses traces that this program cannot read, with a message for the user.
 void version_fields(const LineKeys& keys);

@@ -44,8 +44,6 @@ class LineWriter : public JsonObject {
   void required(JsonKey key, bool value) { open(key) += value ? "true" : "false"; }
   void required(JsonKey key, std::string_view value) { text(key, value); }
   void required(JsonKey key, const std::vector<std::string>& values) { texts(key, values); }
-  /// [[microseconds, stack],…]
-  void required(JsonKey key, const std::vector<StackSample>& samples);
   void required(JsonKey key, const Dim3& value) { numbers(key, {value.x, value.y, value.z}); }
   void required(JsonKey key, const std::vector<std::pair<std::string, std::uint64_t>>& members) {
     object(key, members, append_json_number<std::uint64_t>);
@@ -108,6 +106,7 @@ class LineWriter : public JsonObject {
 void fields(LineWriter& line, const NvtxExtras& extras);
 void measurement_fields(LineWriter& line, const ExactRecord& record);
 void sample_fields(LineWriter& line, const SamplesRecord& record);
+void stack_sample_fields(LineWriter& line, const StackSampleRecord& record);
 void condition_fields(LineWriter& line, const ConditionRecord& record);
 void version_fields(LineWriter& line);
 void capability_field(LineWriter& line, const GpuRecord& record);

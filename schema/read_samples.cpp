@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The samples of a `samples` line. Mirrors write_samples.cpp.
+// The samples of `samples` and `stack_sample` lines. Mirrors write_samples.cpp.
 #include <array>
 #include <charconv>
 
@@ -73,6 +73,29 @@ void sample_fields(const LineKeys& keys, SamplesRecord& record) {
   if (record.idle_samples == 0) return;
   const LineKeys idle = keys.object_at("idle");
   for (std::size_t i = 0; i < kSampleColumns; ++i) idle.optional(kSampleColumnNames[i], record.idle_units[i]);
+}
+
+void stack_sample_fields(const LineKeys& keys, StackSampleRecord& record) {
+  static constexpr std::string_view kWhat =
+      "an array of [microseconds, stack, samples], of 100,000 samples at most";
+  simdjson::dom::array array, item;
+  if (keys.must_find("samples").get(array)) keys.refuse("samples", kWhat);
+  const std::uint64_t interval_us = record.interval_ns / 1000;
+  for (const simdjson::dom::element element : array) {
+    if (element.get(item) || item.size() < 2 || item.size() > 3) keys.refuse("samples", kWhat);
+    StackSample sample;
+    std::uint32_t count = 1;
+    keys.read("samples", item.at(0).value_unsafe(), sample.after_us);
+    keys.read("samples", item.at(1).value_unsafe(), sample.stack);
+    if (item.size() == 3) keys.read("samples", item.at(2).value_unsafe(), count);
+    const std::uint64_t last_us = sample.after_us + interval_us * (std::uint64_t{count} - 1);
+    if (count == 0 || record.samples.size() + count > kMaxLineStacks || last_us > UINT32_MAX)
+      keys.refuse("samples", kWhat);
+    for (; count != 0; --count) {
+      record.samples.push_back(sample);
+      sample.after_us += static_cast<std::uint32_t>(interval_us);
+    }
+  }
 }
 
 }  // namespace rangefinder

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The samples of a `samples` line. A busy GPU gives fifty thousand samples a second, so one
-// line holds several hundred of them, column by column. A column of zeros is omitted. Samples of stacks: in
-// pairs, a few a millisecond.
+// line holds several hundred of them, column by column. A column of zeros is omitted. Samples of stacks come
+// a hundred times a second and thread: one by one, those of the same stack together.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -77,19 +77,37 @@ void append_idle(std::string& out, const std::array<std::uint64_t, kSampleColumn
   idle.close();
 }
 
+/// Whether samples[i] is as many intervals after samples[first] as there are samples between them, to half an
+/// interval, and of the same stack.
+bool follows(const std::vector<StackSample>& samples, std::size_t first, std::size_t i,
+             std::uint64_t interval_us) {
+  if (samples[i].stack != samples[first].stack) return false;
+  const std::uint64_t nominal_us = samples[first].after_us + (i - first) * interval_us;
+  const std::uint64_t at_us = samples[i].after_us;
+  return (at_us > nominal_us ? at_us - nominal_us : nominal_us - at_us) * 2 <= interval_us;
+}
+
 }  // namespace
 
-void LineWriter::required(JsonKey key, const std::vector<StackSample>& samples) {
-  std::string& out = open(key);
+void stack_sample_fields(LineWriter& line, const StackSampleRecord& record) {
+  const std::vector<StackSample>& samples = record.samples;
+  const std::uint64_t interval_us = record.interval_ns / 1000;
+  std::string& out = line.open("samples");
   out += '[';
-  for (const StackSample& sample : samples) {
-    char buffer[48];
+  // Most threads wait most of the time: samples of one stack in a row are one element.
+  for (std::size_t i = 0, next = 0; i < samples.size(); i = next) {
+    while (next < samples.size() && follows(samples, i, next, interval_us)) ++next;
+    char buffer[64];
     char* p = buffer;
-    if (&sample != samples.data()) *p++ = ',';
+    if (i != 0) *p++ = ',';
     *p++ = '[';
-    p = put(p, sample.after_us);
+    p = put(p, samples[i].after_us);
     *p++ = ',';
-    p = put(p, sample.stack);
+    p = put(p, samples[i].stack);
+    if (next - i > 1) {
+      *p++ = ',';
+      p = put(p, next - i);
+    }
     *p++ = ']';
     out.append(buffer, static_cast<std::size_t>(p - buffer));
   }

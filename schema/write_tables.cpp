@@ -53,7 +53,7 @@ void ledger_fields(LineWriter& line, const EndRecord& record) {
   if (record.truth.copies != 0) append_counts(line.open("truth"), kTruthKeys, record.truth);
   loss_field(line, record.loss);
   // The last key is omitted if it is 0: traces without conditions are as they were.
-  constexpr std::size_t kAlwaysOwnCostKeys = kOwnCostKeys.size() - 1;
+  constexpr std::size_t kAlwaysOwnCostKeys = kOwnCostKeys.size() - 2;
   JsonObject cost(line.open("own_cost"));
   for (std::size_t i = 0; i < kOwnCostKeys.size(); ++i) {
     const std::uint64_t value = record.own_cost.*kOwnCostKeys[i].member;

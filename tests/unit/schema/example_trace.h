@@ -251,7 +251,7 @@ inline void add_conditions(std::vector<Line>& lines) {
 }
 
 inline void add_stacks(std::vector<Line>& lines) {
-  StackSampleRecord record{10000, 30000, kThread, 10000, {{0, 2}, {9998, 1}}};
+  StackSampleRecord record{10000, 40000, kThread, 10000, {{0, 2}, {10, 2}, {20, 1}}};
   lines.emplace_back(record);
 }
 

@@ -63,8 +63,8 @@ TEST_CASE("default records read back to the same bytes") {
                  KernelRecord, MemcpyRecord, MemsetRecord, GraphRecord, LaunchRecord, ExactRecord, SyncRecord,
                  AllocRecord, EventRecord, CaptureRecord, MonitorRecord, ConditionRecord, OverheadRecord,
                  HoldRecord, HostFunctionRecord, GapRecord, RangeRecord, MarkRecord, ModuleSourceRecord,
-                 KernelOriginRecord, FrameRecord, StackRecord, StackSampleRecord, PayloadSchemaRecord, MetricSetRecord, SamplesRecord, SamplingRecord,
-                 ClockRecord, FlushRecord, EndRecord>());
+                 KernelOriginRecord, FrameRecord, StackRecord, StackSampleRecord, PayloadSchemaRecord,
+                 MetricSetRecord, SamplesRecord, SamplingRecord, ClockRecord, FlushRecord, EndRecord>());
 }
 
 TEST_CASE("the limits of every integer type survive") {
