@@ -14,6 +14,7 @@ OwnCost CostMeter::of_window() const {
   cost.sampler_cpu_ns -= before_.sampler_cpu_ns;
   cost.samples -= before_.samples;
   cost.conditions_cpu_ns -= before_.conditions_cpu_ns;
+  cost.stacks_cpu_ns -= before_.stacks_cpu_ns;
   cost.drain_cpu_ns = thread_cpu_ns();
   return cost;
 }
@@ -39,6 +40,7 @@ OwnCost CostMeter::of_all_windows() const {
     cost.samples = parts_.sampler->samples();
   }
   if (parts_.conditions != nullptr) cost.conditions_cpu_ns = parts_.conditions->cpu_ns();
+  if (parts_.stacks != nullptr) cost.stacks_cpu_ns = parts_.stacks->cpu_ns();
   return cost;
 }
 

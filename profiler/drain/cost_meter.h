@@ -8,6 +8,7 @@
 #include "profiler/counters/exact/exact_profiler.h"
 #include "profiler/counters/sampling/pm_sampler.h"
 #include "profiler/launch/callback_cost.h"
+#include "profiler/stacks/stack_sampler.h"
 #include "schema/ledger_record.h"
 
 namespace rangefinder {
@@ -21,6 +22,7 @@ class CostMeter {
     const ExactProfiler* exact;
     const PmSampler* sampler;
     const ConditionSampler* conditions;
+    const StackSampler* stacks;
   };
 
   /// When the window begins.

@@ -44,10 +44,11 @@ bool guarded(LossLedger& loss, Step step) noexcept {
 
 DrainLoop::DrainLoop(Sources sources)
     : from_(std::move(sources)),
-      cost_({from_.callback_cost, from_.buffers, from_.exact, from_.sampler, from_.conditions}),
+      cost_({from_.callback_cost, from_.buffers, from_.exact, from_.sampler, from_.conditions, from_.stacks}),
       schedule_(from_.options.flush_ms * kNsPerMs),
       trace_(from_.recorder, from_.options, from_.cupti == nullptr ? nullptr : &from_.cupti->functions),
       conditions_(from_.conditions, trace_),
+      stacks_(from_.stacks, trace_),
       rings_(from_.recorder, trace_, is_late()),
       node_records_(from_.recorder.loss) {}
 
@@ -130,6 +131,7 @@ bool DrainLoop::open() {
   }
   if (from_.begin == Begin::when_ready) begin_when_due();
   conditions_.begin();
+  stacks_.begin();
   announce();
   return true;
 }
@@ -206,6 +208,7 @@ void DrainLoop::turn(std::int64_t now_ns, bool all_records) {
     node_records_.restart_if_leaking(from_.cupti->functions, trace_.builder().untimed_graph_work(), now_ns);
   if (cycle_ && !progress_.ending()) follow_cycle(false);
   conditions_.turn(!cycle_ || cycle_->open(), from_.recorder.loss);
+  stacks_.turn(!cycle_ || cycle_->open(), from_.recorder.loss);
   from_.recorder.threads.recycle();
   const TickChunk tick{clock_now_ns(), monotonic_now_ns()};
   trace_.end_turn(tick, cost());
@@ -363,6 +366,7 @@ void DrainLoop::finish() {
   from_.recorder.threads.for_each([&](ThreadState& state) { state.close_all(now_ns); });
   nvtx_close_all(now_ns);
   if (uses_cupti()) flush_last_records();
+  stacks_.end();
   turn(clock_now_ns(), true);
   conditions_.end();
   if (const Gap gap = progress_.gap(); gap != Gap::none && gap != Gap::requested) end_gap(now_ns);

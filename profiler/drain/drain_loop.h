@@ -28,6 +28,7 @@
 #include "profiler/drain/drain_progress.h"
 #include "profiler/drain/flush_schedule.h"
 #include "profiler/drain/ring_reader.h"
+#include "profiler/drain/stack_input.h"
 #include "profiler/drain/trace_files.h"
 #include "profiler/launch/callback_cost.h"
 #include "profiler/options/options.h"
@@ -51,6 +52,7 @@ class DrainLoop {
     ExactProfiler* exact = nullptr;               ///< in exact mode
     PmSampler* sampler = nullptr;                 ///< in sampled mode
     ConditionSampler* conditions = nullptr;       ///< nullptr: they are not recorded
+    StackSampler* stacks = nullptr;               ///< nullptr: they are not recorded
     std::string out = {};                         ///< template of the folder; empty: that of the options
     Begin begin = Begin::with_process;
     std::int64_t begin_ns = 0;  ///< time 0 of the trace, or its lower bound if it begins when ready; 0: now
@@ -152,6 +154,7 @@ class DrainLoop {
   FlushSchedule schedule_;
   TraceFiles trace_;
   ConditionInput conditions_;
+  StackInput stacks_;
   RingReader rings_;
   NodeRecordGuard node_records_;
   std::optional<MonitorCycle> cycle_;  // in monitor mode

@@ -81,6 +81,14 @@ void TraceFiles::on_conditions(std::span<const ConditionRecord> records) {
   }
 }
 
+void TraceFiles::on_stacks(std::span<StackSampleRecord> records) {
+  for (StackSampleRecord& record : records) {
+    record.start_ns -= base_unix_ns_;
+    record.end_ns -= base_unix_ns_;
+    writer_.write(record);
+  }
+}
+
 void TraceFiles::end_turn(const TickChunk& tick, const OwnCost& cost) {
   if (recording_) recording_->tick(tick);
   // All domains, also those without ranges: a domain that is only misused has no other line.

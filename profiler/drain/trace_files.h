@@ -49,6 +49,8 @@ class TraceFiles {
 
   /// Readings in the order of their times, which are absolute.
   void on_conditions(std::span<const ConditionRecord> records);
+  /// Times are absolute; stacks are those of the recorder's table.
+  void on_stacks(std::span<StackSampleRecord> records);
 
   /// Ends a turn: writes the heartbeat, the flush and the summary that are due. `cost` goes into the summary.
   void end_turn(const TickChunk& tick, const OwnCost& cost);

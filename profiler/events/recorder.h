@@ -21,6 +21,7 @@
 #include "profiler/events/naming_log.h"
 #include "profiler/events/path_table.h"
 #include "profiler/events/range_trigger.h"
+#include "profiler/events/stack_table.h"
 #include "profiler/events/thread_state.h"
 #include "profiler/events/tsc_clock.h"
 #include "profiler/guest/fork_locks.h"
@@ -36,6 +37,7 @@ class Recorder {
   LossLedger loss;
   NameTable names{loss};
   PathTable paths{loss};
+  StackTable stacks{loss};
   ThreadRegistry threads{*this};
   /// Gives events of application threads their times; calibrated by the drain thread.
   TscClock clock;

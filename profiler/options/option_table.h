@@ -188,6 +188,9 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "ten "
      "times a second",
      "off"},
+    {"RANGEFINDER_STACKS", "--stacks", kRecorded, "off", kOnOrOff<&Options::stacks>,
+     "Sample the call stacks of Python threads, a hundred times a second: which function runs while the GPU "
+     "waits. CPython 3.9 to 3.14: {values}"},
     {"RANGEFINDER_FOLD_DIGITS", "--fold-digits", kRecorded, "off", kOnOrOff<&Options::fold_digits>,
      "Count `step 12345` and `step 12346` as one module, `step #`", "on"},
     {"RANGEFINDER_INHERIT", "--inherit", kRecorded, "pt_autograd_*", TextValue{&Options::inherit},

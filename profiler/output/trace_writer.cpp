@@ -26,6 +26,8 @@ void TraceWriter::begin() {
   kernel_names_.clear();
   configs_.clear();
   written_sets_.clear();
+  stacks_.clear();
+  frames_.clear();
   written_threads_.clear();
   written_streams_.clear();
   write_fixed_lines();
@@ -208,6 +210,18 @@ void TraceWriter::need_metric_set(std::uint32_t set) {
   if (at != metric_sets_.end() && written_sets_.add(set)) line(at->second);
 }
 
+// At most kMaxStackDepth calls deep.
+void TraceWriter::need_stack(std::uint32_t stack) {
+  if (stack == 0 || !stacks_.add(stack)) return;
+  const StackNode node = recorder_.stacks.stack_at(stack);
+  need_stack(node.caller);
+  if (frames_.add(node.frame)) {
+    const StackFrame frame = recorder_.stacks.frame_at(node.frame);
+    line(FrameRecord{node.frame, text_of(frame.function), text_of(frame.file), frame.line});
+  }
+  line(StackRecord{stack, node.caller, node.frame});
+}
+
 void TraceWriter::need_work(const GpuWork& work) {
   begin();
   need_gpu(work.gpu);
@@ -316,6 +330,13 @@ void TraceWriter::write(const ConditionRecord& record) {
   event(record, kCondition);
 }
 
+void TraceWriter::write(const StackSampleRecord& record) {
+  begin();
+  need_thread(record.thread);
+  for (const StackSample& sample : record.samples) need_stack(sample.stack);
+  event(record, kStackSample);
+}
+
 void TraceWriter::write(const RangeRecord& record) {
   begin();
   need_path(record.path);
@@ -352,9 +373,9 @@ void TraceWriter::write(const EndRecord& record) {
 
 std::vector<std::pair<std::string, std::uint64_t>> TraceWriter::counts() const {
   static constexpr std::array<const char*, kKinds> kNames{
-      "kernel",   "memcpy", "memset",        "graph", "launch",       "exact",       "samples",
-      "monitor",  "sync",   "alloc",         "free",  "event_record", "stream_wait", "capture",
-      "overhead", "hold",   "host_function", "gap",   "condition",    "range",       "mark"};
+      "kernel",        "memcpy", "memset",    "graph",        "launch",      "exact",   "samples",  "monitor",
+      "sync",          "alloc",  "free",      "event_record", "stream_wait", "capture", "overhead", "hold",
+      "host_function", "gap",    "condition", "stack_sample", "range",       "mark"};
   std::vector<std::pair<std::string, std::uint64_t>> out;
   for (std::size_t i = 0; i < kKinds; ++i) {
     if (counts_[i] != 0) out.emplace_back(kNames[i], counts_[i]);

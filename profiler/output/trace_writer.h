@@ -66,6 +66,7 @@ class TraceWriter {
   void write(const GapRecord& record);
   void write(const ConditionRecord& record);
   void write(const HostFunctionRecord& record);
+  void write(const StackSampleRecord& record);
   void write(const RangeRecord& record);
   void write(const MarkRecord& record);
   void write(const ClockRecord& record);
@@ -104,6 +105,7 @@ class TraceWriter {
     kHostFunction,
     kGap,
     kCondition,
+    kStackSample,
     kRange,
     kMark,
     kKinds
@@ -128,6 +130,7 @@ class TraceWriter {
   void need_config(std::uint32_t config);
   void need_stream(std::uint32_t stream);
   void need_metric_set(std::uint32_t set);
+  void need_stack(std::uint32_t stack);
   void write_fixed_lines();
 
   Recorder& recorder_;
@@ -147,7 +150,7 @@ class TraceWriter {
   std::size_t origins_kept_ = 0;
   std::array<std::uint64_t, kKinds> counts_{};
   // Ids that already have a line in this segment.
-  IdSet paths_, domains_, names_, kernel_names_, configs_, written_sets_;
+  IdSet paths_, domains_, names_, kernel_names_, configs_, written_sets_, stacks_, frames_;
   std::unordered_map<std::uint32_t, bool> written_threads_, written_streams_;
 };
 

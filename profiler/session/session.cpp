@@ -22,7 +22,6 @@ namespace {
 constexpr std::chrono::milliseconds kExitPatience{1800};
 /// The part of it that is reserved for the drain thread, even if counters are slow to stop.
 constexpr std::chrono::milliseconds kDrainPatience{900};
-constexpr std::chrono::milliseconds kConditionPatience{100};  // a call of NVML takes microseconds
 
 /// Maximum wait for the records of work that was launched before a window's end.
 constexpr std::uint32_t kRecordPatienceMs = 5000;
@@ -174,8 +173,7 @@ void Session::stop(const char* reason) noexcept {
   // Even if nothing is recorded any more: counters must not run while the driver shuts down.
   if (before != SessionState::yielded && !(last && HandOver::yielded(*last)))
     collection_.finish(deadline - kDrainPatience);
-  if (inside && conditions_)  // no call of NVML while its library is torn down
-    (void)conditions_->stop(kConditionPatience);
+  if (inside) samplers_.stop_conditions();  // no call of NVML while its library is torn down
   if (recorder().silent.load(std::memory_order_relaxed) || !last) return;
   // The window was closed already, but it is not complete yet.
   if (is_closing(before)) last->request_end(0);
@@ -213,14 +211,6 @@ std::string Session::default_folder(std::uint64_t window) const {
   return window <= 1 ? folder : folder + "." + std::to_string(window);
 }
 
-ConditionSampler* Session::conditions() {
-  if (!conditions_ && options_.conditions) {
-    conditions_ = std::make_unique<ConditionSampler>(ConditionSampler::Sources{&clock_now_ns, options_.gpm});
-    if (!conditions_->start()) log_info("conditions are not recorded: cannot start their thread");
-  }
-  return conditions_.get();
-}
-
 bool Session::start_window(const WindowRequest& request, DrainLoop::Begin begin, CounterMode counters) {
   const std::uint64_t number = windows_ + 1;
   const std::int64_t begin_ns = request.begin_ns != 0 ? request.begin_ns : recorder().clock.now_ns();
@@ -232,7 +222,8 @@ bool Session::start_window(const WindowRequest& request, DrainLoop::Begin begin,
     sources.exact = collection_.exact();
     sources.sampler = collection_.sampler();
   }
-  sources.conditions = conditions();
+  sources.conditions = samplers_.conditions(options_);
+  sources.stacks = samplers_.stacks(options_);
   sources.out = request.out.empty() ? default_folder(number) : request.out;
   sources.begin = begin;
   if (begin == DrainLoop::Begin::when_ready) sources.begin_ns = request.begin_ns;

@@ -31,6 +31,7 @@
 #include "profiler/options/options.h"
 #include "profiler/session/collection.h"
 #include "profiler/session/hand_over.h"
+#include "profiler/session/host_samplers.h"
 #include "profiler/session/window.h"
 
 namespace rangefinder {
@@ -78,7 +79,6 @@ class Session final : public ControlTarget {
   [[nodiscard]] std::string open_window(const WindowRequest& request);
   [[nodiscard]] bool start_window(const WindowRequest& request, DrainLoop::Begin begin, CounterMode counters);
   void complete_window(Window& window);
-  [[nodiscard]] ConditionSampler* conditions();
   void register_exit() noexcept;
   [[nodiscard]] std::shared_ptr<Window> window() const;
   void set_window(std::shared_ptr<Window> window);
@@ -119,9 +119,9 @@ class Session final : public ControlTarget {
   std::timed_mutex changing_;
   std::atomic<SessionState> state_{SessionState::idle};
   HandOver hand_over_{collection_};
-  std::atomic<CounterMode> counters_;             // of the next window
-  std::uint64_t windows_ = 0;                     // begun so far; guarded by changing_
-  std::unique_ptr<ConditionSampler> conditions_;  // guarded by changing_; from the first window on
+  std::atomic<CounterMode> counters_;  // of the next window
+  std::uint64_t windows_ = 0;          // begun so far; guarded by changing_
+  HostSamplers samplers_;              // guarded by changing_
   std::atomic<int> exit_registrations_{0};
   std::once_flag first_window_, control_once_;
   mutable std::mutex window_mutex_;

@@ -3,17 +3,16 @@
 // Where CPython 3.9 to 3.12 keeps what a stack sampler reads. Later versions publish these numbers
 // themselves, in _Py_DebugOffsets at the start of _PyRuntime.
 //
-//   _PyRuntime --interpreters_head--> interpreter --threads_head--> thread --+--frame------------> frame
-//   (3.9, 3.10)
-//                                       | next                       | next  +--cframe--> frame (3.11, 3.12)
-//                                       v                            v
+//   _PyRuntime --interpreters_head--> interpreter --threads_head--> thread --+--frame--> frame (3.9, 3.10)
+//                                       | next                        | next |
+//                                       v                             v      +--cframe--> frame (3.11, 3.12)
+//
 //   frame --code--> code object --filename, name, line_table--> str and bytes objects
 //     | previous
 //     v
 //
 // Written by tools/python_offsets from CPython's own headers: change that script, not this file. The numbers
-// are for x86-64 Linux and for CPython as it is configured by default. Nothing here reads memory or finds out
-// the version.
+// hold for x86-64 Linux and CPython's default configuration. Nothing here reads memory or detects a version.
 #pragma once
 
 #include <array>
@@ -48,28 +47,25 @@ struct PythonOffsets {
     std::uint16_t native_thread_id;      ///< unsigned long, what gettid() returns
   } thread;
 
-  struct Frame {             ///< 3.9, 3.10: PyFrameObject; 3.11, 3.12: _PyInterpreterFrame
-    std::uint16_t previous;  ///< pointer to the caller's frame, or null
-    std::uint16_t code;      ///< pointer to the code object
-    std::uint16_t
-        lasti;  ///< int; 3.9: bytes from the first instruction; 3.10: units of 2 bytes; -1 before it
-    std::uint16_t instruction;  ///< pointer to the unit before the next instruction: may be an inline cache
-    std::uint16_t owner;        ///< char, an enum _frameowner
-    std::uint16_t
-        owned_by_c_stack;       ///< the value of `owner`, no offset, of a frame that is no Python function
-    std::uint16_t frame_bytes;  ///< size of the struct up to its locals
+  struct Frame {                     ///< 3.9, 3.10: PyFrameObject; 3.11, 3.12: _PyInterpreterFrame
+    std::uint16_t previous;          ///< pointer to the caller's frame, or null
+    std::uint16_t code;              ///< pointer to the code object
+    std::uint16_t lasti;             ///< int, current instruction, or -1; 3.9: bytes; 3.10: units of 2 bytes
+    std::uint16_t instruction;       ///< pointer to the 2-byte unit before the next instruction
+    std::uint16_t owner;             ///< char, an enum _frameowner
+    std::uint16_t owned_by_c_stack;  ///< value of `owner`, not an offset: the frame is no Python function
+    std::uint16_t frame_bytes;       ///< size of the struct up to its locals
   } frame;
 
-  struct Code {                ///< PyCodeObject
-    std::uint16_t filename;    ///< pointer to a str
-    std::uint16_t name;        ///< pointer to a str
-    std::uint16_t qualname;    ///< pointer to a str
-    std::uint16_t first_line;  ///< int
-    std::uint16_t
-        line_table;  ///< pointer to bytes; 3.9: co_lnotab; 3.10: PEP 626; 3.11, 3.12: location table
-    std::uint16_t code_object;       ///< 3.9, 3.10: pointer to bytes, the instructions
+  struct Code {                      ///< PyCodeObject
+    std::uint16_t filename;          ///< pointer to a str
+    std::uint16_t name;              ///< pointer to a str
+    std::uint16_t qualname;          ///< pointer to a str
+    std::uint16_t first_line;        ///< int
+    std::uint16_t line_table;        ///< pointer to a bytes object, in a format of each version
+    std::uint16_t code_object;       ///< 3.9, 3.10: pointer to a bytes object, the instructions
     std::uint16_t code_bytes_begin;  ///< 3.11, 3.12: the instructions, inside the code object
-    std::uint16_t code_size;         ///< 3.11, 3.12: Py_ssize_t, number of 2-byte units of the instructions
+    std::uint16_t code_size;         ///< 3.11, 3.12: Py_ssize_t, instructions in units of 2 bytes
   } code;
 
   struct Object {        ///< PyObject
@@ -82,8 +78,7 @@ struct PythonOffsets {
   } bytes;
 
   /// PyASCIIObject, whose text is at `ascii_data`, and PyCompactUnicodeObject, whose text is at
-  /// `compact_data`. Bits of `state` in all four versions: 0x1c kind (bytes a character: 1, 2 or 4), 0x20
-  /// compact, 0x40 ASCII.
+  /// `compact_data`. Bits of `state`: 0x1c kind (bytes of a character: 1, 2 or 4), 0x20 compact, 0x40 ASCII.
   struct Unicode {
     std::uint16_t length;        ///< Py_ssize_t, characters
     std::uint16_t state;         ///< std::uint32_t of bits

@@ -37,12 +37,13 @@ from cases_sanitizers import *  # noqa: F401,F403
 from cases_search import *  # noqa: F401,F403
 from cases_security import *  # noqa: F401,F403
 from cases_socket import *  # noqa: F401,F403
+from cases_stacks import *  # noqa: F401,F403
 from cases_trace import *  # noqa: F401,F403
 from cases_windows import *  # noqa: F401,F403
 from harness import RETRIED, Build
 
 # On a busy machine these take longer, with the same result. LIVES mostly waits and uses little CPU time.
-LIVES = {"LifeCases", "ProcessLifeCases", "SanitizerCases", "WindowCases"}
+LIVES = {"LifeCases", "ProcessLifeCases", "SanitizerCases", "StackCases", "WindowCases"}
 FAULTS = {"ExitCases", "FaultCases", "ForkCases", "KillCases", "MessageCases", "SearchCases", "SecurityCases"}
 PARTS = {"lives": lambda name: name in LIVES, "faults": lambda name: name in FAULTS,
          "alone": lambda name: name not in LIVES | FAULTS}

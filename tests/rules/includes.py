@@ -32,6 +32,7 @@ ALLOWED = {
     "profiler/nvtx": "profiler/guest profiler/events",
     "profiler/activity": "profiler/base schema profiler/options profiler/cupti profiler/events",
     "profiler/conditions": "profiler/base schema profiler/guest",
+    "profiler/stacks": "schema profiler/guest profiler/events",
     "profiler/counters": "profiler/guest profiler/cupti",
     "profiler/counters/metrics": "profiler/base profiler/metrics profiler/cupti",
     "profiler/counters/exact": "profiler/base schema profiler/guest profiler/options profiler/cupti "
@@ -43,9 +44,10 @@ ALLOWED = {
     "profiler/control": "profiler/base profiler/guest profiler/options profiler/events profiler/output",
     "profiler/drain": "profiler/base schema profiler/guest profiler/options profiler/cupti profiler/events "
                       "profiler/attribution profiler/output profiler/nvtx profiler/activity profiler/conditions "
+                      "profiler/stacks "
                       "profiler/counters/metrics profiler/counters/exact profiler/counters/sampling profiler/launch",
     "profiler/session": "profiler/base profiler/guest profiler/options profiler/cupti profiler/events profiler/output "
-                        "profiler/nvtx profiler/activity profiler/conditions profiler/counters/exact "
+                        "profiler/nvtx profiler/activity profiler/conditions profiler/stacks profiler/counters/exact "
                         "profiler/counters/sampling profiler/launch profiler/control profiler/drain",
     "injection": "profiler/guest profiler/events profiler/nvtx profiler/session",
     "injection/mpi": "",
