@@ -28,7 +28,7 @@ SOME_VARIANTS = ("cut", "segments", "reordered")
 QUICK_VARIANTS = (*SOME_VARIANTS, "broken", "no_end")
 
 DEFINE = {"gpu", "context", "stream", "thread", "domain", "category", "name", "path", "kernel_name", "config",
-          "payload_schema", "metric_set", "module_source"}
+          "payload_schema", "metric_set", "module_source", "frame", "stack"}
 MOVED = {"kernel", "memcpy", "memset", "launch", "exact", "range", "mark", "sync", "alloc", "free", "overhead", "hold"}
 DAMAGES = (lambda line: line[:len(line) // 2] + b"\n", lambda line: line.replace(b'"t": "', b'"t": "x'),
            lambda line: b"\xff\n" + line, lambda line: re.sub(rb'"(\w+)": (\d+)', rb'"\1": -\2', line),

@@ -48,6 +48,19 @@ class Csv(Export):
                                 ("110", "", "", "cpu_ms", "5210"), ("110", "", "", "rss_mib", "812"),
                                 ("120", "", "4712", "cpu_ms", "990")])
 
+    def test_a_sample_of_a_stack_is_a_row_and_its_frames_are_found_by_id(self):
+        folder = self.export(cli_case.REPOSITORY / "schema" / "examples", "csv")
+        wanted = {"frames": [("1", "train", "/opt/app/train.py", "30"), ("2", "Loader.decode_image", "/opt/app/data.py", "41")],
+                  "stacks": [("1", "", "1", "train"), ("2", "1", "2", "Loader.decode_image")],
+                  "stack_samples": [("4712", "10000", "2", "10000"), ("4712", "20000", "2", "10000"),
+                                    ("4712", "30000", "1", "10000")]}
+        columns = {"frames": ["frame", "function", "file", "line"], "stacks": ["stack", "caller", "frame", "function"],
+                   "stack_samples": ["thread", "at_ns", "stack", "interval_ns"]}
+        for name, rows in wanted.items():
+            found = self.table(folder, name)
+            self.assertEqual(list(found[0]), ["trace", *columns[name]])
+            self.assertEqual([tuple(row[column] for column in columns[name]) for row in found], rows)
+
     def test_a_hold_has_its_thread_and_cause(self):
         folder = self.export(cli_case.REPOSITORY / "schema" / "examples", "csv")
         rows = [(row["duration_ns"], row["thread"], row["cause"]) for row in self.table(folder, "holds")]
@@ -124,6 +137,14 @@ class Sqlite(Export):
         with self.database(cli_case.REPOSITORY / "schema" / "examples") as database:
             rows = database.execute("SELECT start, end, cause FROM gaps").fetchall()
         self.assertEqual(rows, [(92000, 93000, "torch.profiler")])
+
+    def test_functions_have_the_time_of_the_samples_below_them(self):
+        """The query of docs/export.md."""
+        document = (cli_case.REPOSITORY / "docs" / "export.md").read_text(encoding="utf-8")
+        query = re.search(r"WITH RECURSIVE .*?(?=;)", document, re.DOTALL).group()
+        with self.database(cli_case.REPOSITORY / "schema" / "examples") as database:
+            rows = database.execute(query).fetchall()
+        self.assertEqual(rows, [("train", "/opt/app/train.py", 0.03), ("Loader.decode_image", "/opt/app/data.py", 0.02)])
 
     def test_common_queries_for_nsight_systems_work(self):
         with self.database(recorded("hf_rtdetr_trace")) as database:
@@ -229,6 +250,14 @@ class Speedscope(Export):
         self.assertEqual(profiles["L2 bytes (sampled)"]["endValue"],
                          samples["all"]["l2_bytes"] + samples["estimated"]["l2_bytes"])
 
+    def test_a_host_thread_has_a_profile_of_its_sampled_stacks(self):
+        frames, profiles = self.profiles(cli_case.REPOSITORY / "schema" / "examples")
+        profile = profiles["rank 0: host thread 4712 (main)"]
+        stacks = [[frames[frame] for frame in stack] for stack in profile["samples"]]
+        train = {"name": "train", "file": "/opt/app/train.py", "line": 30}
+        decode = {"name": "Loader.decode_image", "file": "/opt/app/data.py", "line": 41}
+        self.assertEqual(list(zip(stacks, profile["weights"])), [([train], 10000), ([train, decode], 20000)])
+
     def test_hostile_names_are_frames(self):
         frames, _ = self.profiles(self.hostile_trace())
         names = {frame["name"] for frame in frames}
@@ -268,6 +297,15 @@ class Prometheus(Export):
         self.assertEqual(gpu["sm_mhz"], last["sm_mhz"])
         self.assertEqual(gpu["power_limit_w"], 700)
         self.assertEqual(process["millicores"], 16000)
+
+    def test_the_thread_that_reads_stacks_is_among_the_overhead(self):
+        end = {"t": "end", "at": 2000, "reason": "exit", "records": {"kernel": 1, "launch": 1, "range": 1},
+               "launches": {kind: {"launched": one, "recorded": one, "exact": 0, "lost": 0}
+                            for kind, one in (("kernel", 1), ("memcpy", 0), ("memset", 0), ("graph", 0))}, "loss": {}}
+        example = lines_of(cli_case.REPOSITORY / "schema" / "examples")[-1]
+        end["own_cost"] = {**example["own_cost"], "stacks_cpu_ns": 3_000_000_000}
+        overhead = self.exported(self.make_trace([*cli_case.TRACE, end]))["rangefinder_overhead_seconds_total"]
+        self.assertEqual({value for key, value in overhead.items() if ("what", "stacks_cpu") in key}, {3.0})
 
     def test_seconds_of_kernels_add_up_over_modules(self):
         for name in RECORDINGS:

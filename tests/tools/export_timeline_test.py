@@ -84,9 +84,25 @@ class Rules:
             if event["ph"] == "f":
                 self.assertEqual(event["ts"], last[event["id"]], event)
 
+    def check_pairs(self, events):
+        """Slices with two events end in the order of the file, the innermost first, and times never go back."""
+        rows, last = collections.defaultdict(list), {}
+        for event in events:
+            if event["ph"] not in "BE":
+                continue
+            row = event["pid"], event["tid"]
+            self.assertLessEqual(last.get(row, 0), event["ts"])
+            last[row] = event["ts"]
+            if event["ph"] == "B":
+                rows[row].append(event["name"])
+            else:
+                self.assertEqual(rows[row].pop(), event["name"])
+        self.assertFalse(any(rows.values()))
+
     def check_all(self, events):
         self.check_members(events)
         self.check_nesting(events)
+        self.check_pairs(events)
         self.check_flows(events)
 
 
@@ -207,6 +223,24 @@ class Perfetto(Export, Rules):
         self.assertTrue(capped and all(0 <= event["args"]["value"] <= 2100 for event in capped))
         self.assertEqual(len({event["pid"] for event in counters}), 2)
         self.assertFalse([event for event in counters if "lowered by" in event["name"]], "reasons are bits")
+
+    def test_host_stacks_are_nested_slices_on_a_row_of_their_thread(self):
+        for to in ("perfetto", "kineto"):
+            events = events_of(self.export(cli_case.REPOSITORY / "schema" / "examples", to, out=f"{to}.json"))
+            self.check_members(events)
+            self.check_nesting(events)
+            self.check_pairs(events)
+            stacks = [event for event in events if event.get("cat") == "host_stack"]
+            (row,) = {(event["pid"], event["tid"]) for event in stacks}
+            names = [event["args"]["name"] for event in events
+                     if event["name"] == "thread_name" and (event["pid"], event["tid"]) == row]
+            self.assertEqual(names, ["main stacks"])
+            first = stacks[0]["ts"]
+            self.assertEqual([(event["ph"], event["name"], ns(event["ts"] - first)) for event in stacks],
+                             [("B", "train", 0), ("B", "Loader.decode_image", 0), ("E", "Loader.decode_image", 20000),
+                              ("E", "train", 30000)])
+            self.assertEqual([event["args"]["source"] for event in stacks if event["ph"] == "B"],
+                             ["/opt/app/train.py:30", "/opt/app/data.py:41"])
 
     def test_it_is_an_array_that_starts_as_perfetto_expects(self):
         self.assertTrue(self.export(recorded("copy_storm"), "perfetto").read_text().startswith('[{"'))

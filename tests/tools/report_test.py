@@ -285,7 +285,7 @@ class CutTraces(CommandLine):
     """Traces that lost more than a killed program leaves unwritten, made from a real recording."""
 
     NAMES = ("gpu", "context", "stream", "thread", "domain", "category", "name", "path", "module_source", "kernel_name", "config",
-             "payload_schema", "metric_set")
+             "payload_schema", "metric_set", "frame", "stack")
     EVENTS = ("kernel", "memcpy", "memset", "launch", "sync", "alloc", "free", "event_record", "stream_wait",
               "overhead", "hold", "range", "mark")
 

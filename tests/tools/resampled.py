@@ -11,7 +11,7 @@ import random
 from export_case import lines_of, path_texts, recorded
 
 NAMES = {"header", "gpu", "context", "stream", "thread", "domain", "category", "name", "path", "module_source", "kernel_name",
-         "config"}
+         "config", "frame", "stack"}
 WORK = {"kernel", "memcpy", "memset"}
 # Of an iteration. All other lines are of the whole trace and are dropped.
 OF_ITERATIONS = WORK | {"launch", "sync", "range", "event_record", "alloc", "free", "exact"}

@@ -51,6 +51,10 @@ BROKEN_LINES = {
               "set": [DELETE], "values": [DELETE, [1]]},  # [1]: without a set
     "condition": {"at": [DELETE], "sm_mhz": [-1, "fast"], "throttle": ["sw_power_cap", [1]], "gpu": [-1],
                   "thread": [5]},  # 5: beside "gpu"
+    "frame": {"id": [0], "function": [5], "file": ["", None], "line": [0, "41"]},
+    "stack": {"id": [0], "caller": [0, None], "frame": [0]},
+    "stack_sample": {"start": [None], "thread": [0], "interval": [0, 1.5],
+                     "samples": [[0, 2], [[0]], [[0, 2, 1, 1]], [[-1, 2]], [[0, 4294967296]]]},
     "sync": {"event": ["55aa", 21930]},
     "alloc": {"memory": ["pinned"], "address": [0], "bytes": [0]},
     "free": {"address": ["0xZZ"], "pool": [""]},

@@ -51,7 +51,7 @@ class ChromeEvents {
     slice(row, category, name, start_ns, end_ns);
     close_with(add);
   }
-  /// Begins an event at one time. `phase`: i, C, b or e.
+  /// Begins an event at one time. `phase`: i, C, b, e, B or E.
   void moment(char phase, ChromeRow row, std::string_view category, std::string_view name, TimeNs at_ns);
   /// Writes a flow event, bound to the slice open on the row: s starts, t continues, f ends the flow.
   void flow(char phase, ChromeRow row, std::uint64_t id, TimeNs at_ns);

@@ -134,6 +134,40 @@ class ChromeNvtx {
   std::uint64_t steps_ = 0;
 };
 
+/// Host stacks as nested slices, on a row of its own for each thread.
+///
+///   main stacks   ▇ train ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇    a sample each interval: a slice lasts as long as
+///                 ▇ Loader.__next__ ▇▇   ▇ step ▇▇▇▇▇▇    consecutive samples have the function at its depth
+///
+/// Lines of a function differ from sample to sample: a slice names that of its first one. More than two
+/// intervals without a sample end all slices one interval after the last. Slices that start together must be
+/// written from the outermost in, so each has an event where it starts and one where it ends (B, E) instead
+/// of one where it ends (X), which would come after those in it. Memory: one stack a thread.
+class ChromeStacks {
+ public:
+  explicit ChromeStacks(ChromeContext& context) : context_(context) {}
+
+  void add(const StackSampleRecord& record);
+  void finish();
+
+ private:
+  struct Thread {
+    ChromeRow row;
+    std::vector<std::uint32_t> open;  ///< frames, outermost first
+    TimeNs last_ns = INT64_MIN;       ///< time of the latest sample
+    std::uint32_t interval_ns = 0;    ///< of the latest sample
+  };
+  [[nodiscard]] Thread& thread_of(const StackSampleRecord& record);
+  /// The functions `open` and frames_ have in common, from the outermost on.
+  [[nodiscard]] std::size_t alike(const Thread& thread) const;
+  void close(Thread& thread, std::size_t depth, TimeNs at_ns);
+  void open(Thread& thread, TimeNs at_ns);
+
+  ChromeContext& context_;
+  std::map<std::uint32_t, Thread> threads_;
+  std::vector<std::uint32_t> frames_;  // of one sample
+};
+
 /// Hardware samples as counters of the GPU: DRAM read and write, L2, and engine and SM activity.
 ///
 ///   {"ph":"C","name":"DRAM","args":{"read (bytes/s)":3.1e12,"write (bytes/s)":8.4e11}}

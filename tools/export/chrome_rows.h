@@ -22,7 +22,7 @@
 namespace rangefinder {
 
 /// The content of a group of lanes. Part of the key; also the order of rows in a process.
-enum class RowKind : std::uint8_t { stream, annotation, domain, overhead, counter_range };
+enum class RowKind : std::uint8_t { stream, annotation, domain, overhead, counter_range, stacks };
 
 /// A group of lanes: stream `number` of context `owner`, …
 struct RowKey {

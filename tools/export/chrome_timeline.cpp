@@ -37,6 +37,10 @@ const std::string& ChromeNames::text(std::uint32_t name) {
   return cached(texts_, name, [&] { return trace_.text(name); });
 }
 
+const std::string& ChromeNames::function(std::uint32_t frame) {
+  return cached(functions_, frame, [&] { return trace_.host_stacks.frame(frame).function; });
+}
+
 const std::string& ChromeNames::api(std::string_view api) {
   const auto it = apis_.find(api);
   return it != apis_.end() ? it->second : apis_.emplace(api, json_string(api)).first->second;
@@ -59,6 +63,7 @@ void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process,
   ChromeHost host(context);
   ChromeGpu gpu(context);
   ChromeNvtx nvtx(context);
+  ChromeStacks stacks(context);
   ChromeSamples samples(context);
   ChromeConditions conditions(context);
   const auto add = [&](const auto& record) {
@@ -68,6 +73,7 @@ void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process,
     add_to(host);
     add_to(gpu);
     add_to(nvtx);
+    add_to(stacks);
     add_to(samples);
     add_to(conditions);
   };
@@ -76,6 +82,7 @@ void write_chrome_trace(const TraceOutline& trace, const ChromeProcess& process,
                    [&add](const Line& line, const LinePlace&) { std::visit(add, line); });
   // The buffered events.
   gpu.finish();
+  stacks.finish();
   samples.finish();
 }
 

@@ -5,6 +5,7 @@
 //   lines ─▶ write_chrome_trace() ─┬─▶ ChromeGpu      kernels, copies, memsets, their bytes, their modules
 //                                  ├─▶ ChromeHost     launches and other calls, flows to the GPU, overhead
 //                                  ├─▶ ChromeNvtx     ranges and marks
+//                                  ├─▶ ChromeStacks   functions on the host's stacks
 //                                  ├─▶ ChromeSamples  DRAM and L2 bandwidth as counters
 //                                  └─▶ ChromeConditions  clocks, power, memory as counters
 //
@@ -44,12 +45,13 @@ class ChromeNames {
   [[nodiscard]] const std::string& path(std::uint32_t path);
   [[nodiscard]] const std::string& own(std::uint32_t path);
   [[nodiscard]] const std::string& text(std::uint32_t name);
+  [[nodiscard]] const std::string& function(std::uint32_t frame);
   /// Name of an API: "cuLaunchKernel". `api` must outlive this.
   [[nodiscard]] const std::string& api(std::string_view api);
 
  private:
   const TraceOutline& trace_;
-  std::unordered_map<std::uint32_t, std::string> kernels_, paths_, own_, texts_;
+  std::unordered_map<std::uint32_t, std::string> kernels_, paths_, own_, texts_, functions_;
   std::unordered_map<std::string_view, std::string> apis_;
 };
 

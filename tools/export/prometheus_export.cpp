@@ -171,6 +171,7 @@ class Writer {
     out_.overhead.add({{"rank", rank_}, {"what", "drain_cpu"}}, cost.drain_cpu_ns);
     out_.overhead.add({{"rank", rank_}, {"what", "sampler_cpu"}}, cost.sampler_cpu_ns);
     out_.overhead.add({{"rank", rank_}, {"what", "conditions_cpu"}}, cost.conditions_cpu_ns);
+    out_.overhead.add({{"rank", rank_}, {"what", "stacks_cpu"}}, cost.stacks_cpu_ns);
     out_.overhead.add({{"rank", rank_}, {"what", "exact"}}, cost.exact_ns);
   }
 

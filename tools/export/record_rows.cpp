@@ -96,6 +96,7 @@ class RecordRows {
     add_gpus();
     add_paths();
     add_nvtx_names();
+    add_stacks();
   }
 
  private:
@@ -103,6 +104,7 @@ class RecordRows {
   void add_gpus();
   void add_paths();
   void add_nvtx_names();
+  void add_stacks();
 
   template <typename Other>
   void add(const Other&) {}
@@ -124,6 +126,7 @@ class RecordRows {
   void add(const SamplingRecord& sampling);
   void add(const SamplesRecord& samples);
   void add(const ConditionRecord& record);
+  void add(const StackSampleRecord& record);
   void add_launch(const LaunchRecord& launch, bool exact);
   void add_call(const HostWork& host, std::string_view api, std::int32_t result);
   void add_metrics(const ExactRecord& exact, const MetricSetRecord& set);
@@ -261,6 +264,17 @@ void RecordRows::add_nvtx_names() {
   for (const auto& [key, name] : trace_.categories) add_name(kNsysNvtxCategory, key.first, key.second, name);
 }
 
+void RecordRows::add_stacks() {
+  each_by_id(trace_.host_stacks.frames, [this](std::uint32_t id, const FrameRecord& frame) {
+    write(RowTable::frames, id, frame.function, cell_if(!frame.file.empty(), frame.file),
+          nonzero(frame.line));
+  });
+  each_by_id(trace_.host_stacks.stacks, [this](std::uint32_t id, const StackRecord& stack) {
+    write(RowTable::stacks, id, nonzero(stack.caller), stack.frame,
+          trace_.host_stacks.frame(stack.frame).function);
+  });
+}
+
 void RecordRows::add(const KernelRecord& kernel) {
   const KernelNameRecord& name = trace_.kernel_name(kernel.name);
   const auto [base_name, is_new] = base_names_.try_emplace(kernel.name);
@@ -381,6 +395,13 @@ void RecordRows::add(const ConditionRecord& record) {
   for (std::size_t i = 0; i < kConditionCount; ++i) {
     if (record.values[i])
       write(RowTable::conditions, record.at_ns, gpu, thread, kConditions[i].key, *record.values[i]);
+  }
+}
+
+void RecordRows::add(const StackSampleRecord& record) {
+  for (const StackSample& sample : record.samples) {
+    write(RowTable::stack_samples, ThreadCell{record.thread}, sample_time_ns(record, sample), sample.stack,
+          record.interval_ns);
   }
 }
 

@@ -83,6 +83,10 @@ const std::vector<RowTableShape> kTables{
      "sm_active_pct=smActivePct engine_active_pct=engineActivePct")},
     {Id::conditions, "conditions", "conditions", columns(
      "at_ns=at gpu=deviceId thread=globalTid condition value")},
+    {Id::frames, "frames", "frames", columns("frame=id function file line")},
+    {Id::stacks, "stacks", "stacks", columns("stack=id caller frame function=")},
+    {Id::stack_samples, "stack_samples", "stack_samples", columns(
+     "thread=globalTid at_ns=at stack=stackId interval_ns=intervalNs")},
     {Id::loss, "loss", "loss", columns("cause count meaning")},
     {Id::contexts, "", "TARGET_INFO_CUDA_CONTEXT_INFO", columns("contextId deviceId nullStreamId")},
     // Calls that launch nothing; CSV has them in syncs, allocations, events and captures only.

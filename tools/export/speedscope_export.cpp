@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modules and their kernels as flame graphs for speedscope: GPU time, DRAM bytes, L2 bytes.
+// Modules and their kernels as flame graphs for speedscope: GPU time, DRAM bytes, L2 bytes; and host stacks.
 //
 //   frames: model, decoder, layer 0, gemm<…>      one for each path and each kernel name
 //   profile "GPU time of kernels", nanoseconds: [model, decoder, layer 0, gemm<…>]  1,234,567
 //   profile "DRAM bytes", bytes
+//   profile "host thread 4711 (main)", nanoseconds: [train (train.py:30), Loader.next (data.py:41)]
+//   20,000,000
 //
 // Weights are exclusive; speedscope adds up the frames below. The profiles are sums without a timeline: each
 // stack occurs once, for all of its calls.
@@ -24,21 +26,27 @@ namespace {
 
 using Stack = std::vector<std::uint32_t>;  // frames, outermost first
 
+struct Frame {
+  std::string name, file;  ///< file: of host functions
+  std::uint32_t line = 0;
+};
+
 /// The frames of all traces in the file.
 class Frames {
  public:
   /// `identity` distinguishes frames with the same name.
-  std::uint32_t add(const std::string& identity, const std::string& name) {
-    const auto [it, is_new] = ids_.try_emplace(identity, static_cast<std::uint32_t>(names_.size()));
+  std::uint32_t add(const std::string& identity, const std::string& name, const std::string& file = {},
+                    std::uint32_t line = 0) {
+    const auto [it, is_new] = ids_.try_emplace(identity, static_cast<std::uint32_t>(frames_.size()));
     // speedscope does not draw a frame without a name.
-    if (is_new) names_.push_back(name.empty() ? "(no name)" : name);
+    if (is_new) frames_.push_back({name.empty() ? "(no name)" : name, file, line});
     return it->second;
   }
-  [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
+  [[nodiscard]] const std::vector<Frame>& all() const noexcept { return frames_; }
 
  private:
   std::map<std::string, std::uint32_t> ids_;
-  std::vector<std::string> names_;
+  std::vector<Frame> frames_;
 };
 
 /// Stacks in tree order, so that neighbours share their ancestors.
@@ -61,6 +69,7 @@ class TraceProfiles {
     time(out, "GPU time of copies", [](const WorkKey& key) { return key.kind != WorkKind::kernel; });
     if (!trace_.exact.empty()) exact(out);
     if (trace_.sampled) samples(out, *trace_.sampled);
+    for (const auto& [thread, stacks] : trace_.stack_ns) host_stacks(out, thread, stacks);
   }
 
  private:
@@ -131,6 +140,27 @@ class TraceProfiles {
     out.push_back(std::move(l2));
   }
 
+  void host_stacks(std::vector<Profile>& out, std::uint32_t thread,
+                   const std::map<std::uint32_t, std::uint64_t>& stacks) {
+    const auto name = trace_.threads.find(thread);
+    const bool named = name != trace_.threads.end() && !name->second.empty();
+    const std::string shown = named ? " (" + name->second + ")" : "";
+    Profile profile{prefix_ + "host thread " + std::to_string(thread) + shown, "nanoseconds", {}};
+    Stack host, stack;
+    for (const auto& [id, ns] : stacks) {
+      trace_.host_stacks.frames_of(id, host);
+      stack.clear();
+      for (const std::uint32_t frame : host) stack.push_back(host_frame(trace_.host_stacks.frame(frame)));
+      profile.weights[stack] += ns;
+    }
+    out.push_back(std::move(profile));
+  }
+
+  std::uint32_t host_frame(const FrameRecord& frame) {
+    return frames_.add("host " + frame.function + " " + source_text(frame), frame.function, frame.file,
+                       frame.line);
+  }
+
   const WorkTotals& trace_;
   Frames& frames_;
   std::string prefix_;
@@ -163,6 +193,20 @@ void append_profile(OutputFile& file, const Profile& profile) {
   out += "]}";
 }
 
+void append_frames(OutputFile& file, const Frames& frames) {
+  const char* separator = "";
+  for (const Frame& frame : frames.all()) {
+    file.text() += separator;
+    separator = ",\n";
+    JsonObject object(file.text());
+    object.text("name", frame.name);
+    object.nonempty("file", frame.file);
+    object.nonzero("line", frame.line);
+    object.close();
+    file.drain();
+  }
+}
+
 }  // namespace
 
 ExportResult export_speedscope(const ExportRequest& request) {
@@ -184,13 +228,7 @@ ExportResult export_speedscope(const ExportRequest& request) {
   out += ",\"name\":";
   append_json_string(out, request.traces.front().folder.filename().string());
   out += ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[";
-  for (std::size_t i = 0; i < frames.names().size(); ++i) {
-    if (i != 0) out += ",\n";
-    JsonObject frame(out);
-    frame.text("name", frames.names()[i]);
-    frame.close();
-    file.drain();
-  }
+  append_frames(file, frames);
   out += "]},\n\"profiles\":[";
   for (std::size_t i = 0; i < profiles.size(); ++i) {
     if (i != 0) out += ",\n";

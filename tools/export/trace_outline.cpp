@@ -36,6 +36,8 @@ struct Outline {
       out.names.emplace(record.id, record.text);
     } else if constexpr (std::is_same_v<Record, MetricSetRecord>) {
       out.metric_sets.emplace(record.id, record);
+    } else if constexpr (requires { out.host_stacks.add(record); }) {
+      out.host_stacks.add(record);
     }
   }
 };

@@ -16,6 +16,7 @@
 
 #include "tools/analysis/model/dense_ids.h"
 #include "tools/analysis/model/trace_names.h"
+#include "tools/export/stack_names.h"
 #include "tools/export/time_span.h"
 
 namespace rangefinder {
@@ -24,6 +25,7 @@ struct TraceOutline : TraceNames, CoveredTime {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> categories;  ///< by domain and id
   std::unordered_map<std::uint32_t, MetricSetRecord> metric_sets;
   std::unordered_map<std::uint32_t, std::string> names;
+  StackNames host_stacks;
   IdBitmap launched;  ///< correlation ids with a launch or exact line
   IdBitmap worked;    ///< correlation ids with timed GPU work
 

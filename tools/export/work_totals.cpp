@@ -50,12 +50,21 @@ void add_exact(WorkTotals& out, const ExactRecord& exact) {
   sum.l2_bytes += exact.l2_bytes;
 }
 
+/// A line that is no row of a column.
+void add_other(WorkTotals& out, const Line& line) {
+  std::visit([&out](const auto& record) { out.CoveredTime::add(record); }, line);
+  if (const auto* const record = std::get_if<ConditionRecord>(&line)) out.conditions.add(*record);
+  if (const auto* const frame = std::get_if<FrameRecord>(&line)) out.host_stacks.add(*frame);
+  if (const auto* const stack = std::get_if<StackRecord>(&line)) out.host_stacks.add(*stack);
+  if (const auto* const record = std::get_if<StackSampleRecord>(&line)) {
+    auto& stacks = out.stack_ns[record->thread];
+    for (const StackSample& sample : record->samples) stacks[sample.stack] += record->interval_ns;
+  }
+}
+
 void add_chunk(WorkTotals& out, const Chunk& chunk) {
   const auto cover = [&out](const auto& record) { out.CoveredTime::add(record); };
-  for (const Chunk::OtherLine& other : chunk.others) {
-    std::visit(cover, other.line);
-    if (const auto* const record = std::get_if<ConditionRecord>(&other.line)) out.conditions.add(*record);
-  }
+  for (const Chunk::OtherLine& other : chunk.others) add_other(out, other.line);
   for (const auto& [line, samples] : chunk.samples) cover(samples);
   if (chunk.counts.last_mark_ns != kNoTime) out.CoveredTime::add(kNoTime, chunk.counts.last_mark_ns);
   chunk.work(kColumns, [&](const auto& record) {

@@ -2,11 +2,12 @@
 //
 // GPU work summed by GPU, module and kernel, for formats with sums instead of events.
 //
-//   trace ─▶ load_work() ─▶ by (GPU, path, kind of work, kernel): count, time, bytes
+//   trace ─▶ load_work() ─┬─▶ by (GPU, path, kind of work, kernel): count, time, bytes
+//                         └─▶ by (thread, host stack): sampled time
 //
 // Sums exclude the paths below, so they add up to the total. Exact bytes are those of measured launches, at
 // the path of the launch or of its counter range; nothing is estimated. Paths are as `files` says. Reads the
-// trace once. Memory grows with distinct paths and kernels; a sampled trace keeps its columns.
+// trace once. Memory grows with distinct paths, kernels and stacks; a sampled trace keeps its columns.
 #pragma once
 
 #include <compare>
@@ -18,6 +19,7 @@
 #include "profiler/attribution/condition_totals.h"
 #include "tools/analysis/model/trace_names.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
+#include "tools/export/stack_names.h"
 #include "tools/export/time_span.h"
 
 namespace rangefinder {
@@ -46,6 +48,8 @@ struct WorkTotals : TraceNames, CoveredTime {
   std::map<WorkKey, ExactSum> exact;    ///< a counter range has kind graph and name 0
   std::set<std::uint32_t> metric_sets;  ///< of the measured launches; several: sets that take turns
   ConditionTotals conditions;
+  StackNames host_stacks;
+  std::map<std::uint32_t, std::map<std::uint32_t, std::uint64_t>> stack_ns;  ///< by thread and stack
   std::optional<SampledTotals> sampled;  ///< of a trace with samples and without exact bytes
 };
 

@@ -61,6 +61,8 @@ Table own_cost(const std::optional<EndRecord>& end) {
   table.add({"recording thread, CPU time", Cell(), number_cell(cost.drain_cpu_ns)});
   if (cost.conditions_cpu_ns != 0)
     table.add({"thread that reads conditions, CPU time", Cell(), number_cell(cost.conditions_cpu_ns)});
+  if (cost.stacks_cpu_ns != 0)
+    table.add({"thread that reads host stacks, CPU time", Cell(), number_cell(cost.stacks_cpu_ns)});
   if (cost.drain_longest_ns != 0) {
     table.add({"recording thread, longest away from the threads' events", Cell(),
                number_cell(cost.drain_longest_ns)});

@@ -139,18 +139,21 @@ class SalvageCopy {
   SalvageLedger ledger;
 
  private:
-  /// Not if it ends before it starts, is a path of too many levels, or refers to ids that are not defined.
+  /// Not if it ends before it starts, is a path or a stack of too many levels, has samples of stacks at wrong
+  /// times, or refers to ids that are not defined.
   [[nodiscard]] bool keeps(const Line& line) {
     if (times_of(line).reversed()) return false;
     if (const auto* const path = std::get_if<PathRecord>(&line); path && !depths_.accept(*path)) return false;
     const std::uint64_t before = problems_.count();
-    identity_->line(line);
+    stacks_->line(line);
+    if (problems_.count() == before) identity_->line(line);
     return problems_.count() == before;
   }
 
   LineReader reader_;  // owns texts of the ledger's
   ProblemLog problems_{0};
   std::unique_ptr<TraceCheck> identity_ = make_identity_check(problems_);
+  std::unique_ptr<TraceCheck> stacks_ = make_stack_check(problems_);
   PathDepths depths_;
   TraceBeginning beginning_;
   ReadLedger read_;

@@ -51,6 +51,7 @@ class SalvageLedger {
   void count(const CaptureRecord& capture);
   void count(const MarkRecord& record) { use_range(record.range); }
   void count(const FlushRecord& flush);
+  void count(const StackSampleRecord& record) { last_ns_ = std::max(last_ns_, record.end_ns); }
   void count_host(const HostWork& host);
   void count_work(const GpuWork& work);
   void use_range(std::uint64_t range);

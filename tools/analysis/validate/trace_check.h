@@ -60,6 +60,9 @@ using MakeCheck = std::unique_ptr<TraceCheck> (*)(ProblemLog&);
 [[nodiscard]] std::unique_ptr<TraceCheck> make_structure_check(ProblemLog& problems);
 /// Ids resolve within the segment, parents come first, one id has one content.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_identity_check(ProblemLog& problems);
+/// Host stacks have a caller with a smaller id and at most kMaxStackDepth levels; samples of a line are in
+/// order of time and within it.
+[[nodiscard]] std::unique_ptr<TraceCheck> make_stack_check(ProblemLog& problems);
 /// Nothing ends before it starts; work without times is in the ledger.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_time_check(ProblemLog& problems);
 /// Push/pop ranges of a thread nest.
@@ -74,8 +77,8 @@ using MakeCheck = std::unique_ptr<TraceCheck> (*)(ProblemLog&);
 /// The counts of the end line equal those of the lines; launched = recorded + exact + lost.
 [[nodiscard]] std::unique_ptr<TraceCheck> make_ledger_check(ProblemLog& problems);
 /// In the order in which they report.
-inline constexpr std::array<MakeCheck, 8> kMakeChecks{
-    make_structure_check, make_identity_check, make_time_check,          make_nesting_check,
+inline constexpr std::array<MakeCheck, 9> kMakeChecks{
+    make_structure_check, make_identity_check, make_stack_check,         make_time_check,  make_nesting_check,
     make_placement_check, make_launch_check,   make_counter_range_check, make_ledger_check};
 
 }  // namespace rangefinder

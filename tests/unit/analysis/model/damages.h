@@ -64,6 +64,7 @@ inline const std::vector<Damage> kDamages{
     // Unusual, but correct.
     {"whole", {}, "", unchanged},
     {"cut by a kill", {}, "", cut_end},
+    {"stacks", {}, "", [](T& t) { t.add_stacks({{200, 2, 1}}); }},
     {"header alone", {}, "", [](T& t) { t.lines.resize(1); }},
     {"no kernels", {}, "", [](T& t) {
        t.lines = {t.lines[T::kHeader], t.lines[T::kGpu], line_of(path(1, 0, "model")), line_of(range(1, 1, 50, 500))};
@@ -127,6 +128,16 @@ inline const std::vector<Damage> kDamages{
     {"path of too many levels", {"trace-00000.ndjson:131: path: 129 has more than 128 levels"}, "line", [](T& t) {
        for (std::uint32_t id = 3; id <= 129; ++id) t.lines[T::kInner] += line_of(path(id, id - 1, "x"));
      }},
+    {"stack whose caller is not smaller", {}, "stack", [](T& t) { t.add_stacks({{9, 0, 1}, {7, 9, 1}}); }},
+    {"stack of too many levels", {}, "stack", [](T& t) {
+       std::vector<StackRecord> deep;
+       for (std::uint32_t id = 3; id <= 129; ++id) deep.push_back({id, id - 1, 1});
+       t.add_stacks(deep);
+     }},
+    {"stack without a frame", {}, "unknown-id", [](T& t) { t.add_stacks({{3, 2, 7}}); }},
+    {"sample of a stack without a line", {}, "unknown-id", [](T& t) { t.add_stacks({}, {{0, 1}, {10, 8}}); }},
+    {"samples of stacks that go back in time", {}, "stack", [](T& t) { t.add_stacks({}, {{20, 1}, {10, 2}}); }},
+    {"sample of a stack after the end of its line", {}, "stack", [](T& t) { t.add_stacks({}, {{0, 1}, {31, 2}}); }},
     {"one id with two contents", {}, "duplicate-id", [](T& t) { t.lines[T::kConfig] += line_of(path(2, 1, "other")); }},
     {"one range id twice", {}, "duplicate-id", [](T& t) {
        t.lines[T::kRange1] += t.lines[T::kRange1];

@@ -178,6 +178,17 @@ struct TraceOnDisk {
     lines[kEnd] = line_of(end);
   }
 
+  /// Stacks 1 and 2 of one frame, then `more`, and a line of samples.
+  void add_stacks(const std::vector<StackRecord>& more,
+                  const std::vector<StackSample>& samples = {{0, 1}, {10, 2}}) {
+    std::string& names = lines[kInner];
+    names += line_of(FrameRecord{1, "main", "app.py", 10});
+    for (const StackRecord& stack : {StackRecord{1, 0, 1}, StackRecord{2, 1, 1}}) names += line_of(stack);
+    for (const StackRecord& stack : more) names += line_of(stack);
+    lines[kFlush] += line_of(StackSampleRecord{1'000, 31'000, 4711, 10'000, samples});
+    change_end([](EndRecord& end) { end.records.emplace_back("stack_sample", 1); });
+  }
+
   void write(std::uint32_t number = 0) const {
     std::ofstream out(segment(number), std::ios::binary);
     for (const std::string& line : lines) out << line;

@@ -98,6 +98,7 @@ TEST_CASE("overhead: records by kind, and the cost of recording from the end lin
   end.own_cost.bytes_written = 4'096;
   end.own_cost.activity_buffers_peak = 3;
   end.own_cost.activity_buffer_bytes = 1'000;
+  end.own_cost.stacks_cpu_ns = 700;
   const SectionRun run = run_over(
       "overhead", {overhead("lazy_function_loading", 0, 100), overhead("lazy_function_loading", 100, 400),
                    overhead("cupti_resource", 0, 900), line_of(end)});
@@ -108,6 +109,7 @@ TEST_CASE("overhead: records by kind, and the cost of recording from the end lin
   run.check("own_cost", 1U, {{"ns", 5'000}});
   run.check("own_cost", {{"what", "trace files"}}, {{"bytes", 4'096}});
   run.check("own_cost", {{"what", "activity buffers at once"}}, {{"bytes", 3'000}});
+  run.check("own_cost", {{"what", "thread that reads host stacks, CPU time"}}, {{"ns", 700}});
 }
 
 TEST_CASE("overhead: times in which threads were held, by cause, and their sum") {

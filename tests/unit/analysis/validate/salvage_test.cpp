@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "tests/catch.h"
@@ -62,6 +63,34 @@ TEST_CASE("a truncated trace keeps its valid lines byte for byte and gets a vali
   CHECK(totals.end->reason == "salvaged");
   CHECK(totals.end->balance[0].recorded == 2);
   CHECK(salvaged.lost(Loss::lines_not_written) == 1);
+}
+
+TEST_CASE("a stack without its frame is dropped with the samples of it; other stacks stay byte for byte") {
+  TraceOnDisk trace;
+  std::string& names = trace.lines[TraceOnDisk::kInner];
+  names += line_of(FrameRecord{1, "main", "app.py", 10}) + line_of(StackRecord{1, 0, 1});
+  const std::string lost =
+      line_of(StackRecord{2, 1, 2}) + line_of(StackRecord{3, 2, 1});  // no line of frame 2
+  names += lost;
+  const StackSampleRecord whole{1'000, 21'000, 4711, 10'000, {{0, 1}, {10, 1}}};
+  const StackSampleRecord of_lost{21'000, 41'000, 4711, 10'000, {{0, 1}, {10, 3}}};
+  trace.lines[TraceOnDisk::kFlush] += line_of(whole) + line_of(of_lost);
+  trace.lines[TraceOnDisk::kEnd].clear();
+  std::string wanted;
+  for (const std::string& line : trace.lines) wanted += line;
+  for (const std::string& dropped : {lost, line_of(of_lost)})
+    wanted.erase(wanted.find(dropped), dropped.size());
+
+  const Salvaged salvaged(trace);
+
+  CHECK(salvaged.result.dropped == 3);
+  const std::string text = content(salvaged.place / "trace-00000.ndjson");
+  CHECK(text.substr(0, wanted.size()) == wanted);
+  const TraceTotals totals = salvaged.totals();
+  REQUIRE(totals.end);
+  CHECK(totals.end->at_ns == whole.end_ns);
+  CHECK(std::count(totals.end->records.begin(), totals.end->records.end(),
+                   std::pair<std::string, std::uint64_t>{"stack_sample", 1}) == 1);
 }
 
 TEST_CASE("a launch whose record was cut off is lost, and the ledger adds up") {

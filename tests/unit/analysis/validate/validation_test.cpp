@@ -57,6 +57,17 @@ TEST_CASE("after a gap CUPTI may count correlation ids from the start again") {
   CHECK(again("").find("a second launch with correlation 1") != std::string::npos);
 }
 
+TEST_CASE("samples of stacks may be half an interval early, as far as times of a line are exact") {
+  const auto valid = [](std::uint32_t last_us) {
+    TraceOnDisk trace;
+    trace.add_stacks({}, {{0, 1}, {10, 1}, {20, 1}, {last_us, 2}});
+    return check(trace).valid();
+  };
+
+  CHECK(valid(15));
+  CHECK(!valid(14));
+}
+
 TEST_CASE("a torn last line is a note, and a problem when strict") {
   TraceOnDisk trace;
   trace.lines[TraceOnDisk::kEnd].resize(30);
