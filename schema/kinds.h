@@ -84,10 +84,9 @@ template <typename Record>
 /// the trace.
 [[nodiscard]] constexpr bool is_event(std::string_view kind) noexcept {
   constexpr std::string_view kEvents[]{
-      "kernel", "memcpy", "memset",       "launch",      "exact",   "samples",       "sync",
-      "alloc",  "free",   "event_record", "stream_wait", "capture", "overhead",      "range",
-      "mark",   "graph",  "monitor",      "hold",        "gap",     "host_function", "condition",
-      "stack_sample"};
+      "kernel",  "memcpy",       "memset",      "launch",        "exact",     "samples",     "sync", "alloc",
+      "free",    "event_record", "stream_wait", "capture",       "overhead",  "range",       "mark", "graph",
+      "monitor", "hold",         "gap",         "host_function", "condition", "stack_sample"};
   for (const std::string_view event : kEvents) {
     if (event == kind) return true;
   }

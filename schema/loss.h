@@ -50,8 +50,8 @@ namespace rangefinder {
     "start) and kernels are not visible; with exact counters their bytes count for the launching "      \
     "path, sampled ones are unattributed")                                                              \
   X(conditions_lost,                                                                                    \
-    "readings of clocks, power or resources, or threads, for which there was no room or memory")          \
-  X(stacks_lost, "samples of host stacks that could not be read, or for which there was no room")         \
+    "readings of clocks, power or resources, or threads, for which there was no room or memory")        \
+  X(stacks_lost, "samples of host stacks that could not be read, or for which there was no room")       \
   X(stacks_folded, "samples of host stacks counted under (other): 262,144 stacks were in use")
 
 enum class Loss : std::size_t {

@@ -46,7 +46,8 @@ struct Options {
   MonitorRequest monitor;
   std::int32_t run_pid{};  ///< 0: unknown
   GraphTracing graphs{};
-  bool control{}, children{}, memory{}, events{}, conditions{}, stacks{}, redact{}, fold_digits{}, keep_last{}, force{};
+  bool control{}, children{}, memory{}, events{}, conditions{}, stacks{}, redact{}, fold_digits{},
+      keep_last{}, force{};
   std::uint64_t segment_bytes{}, max_bytes{};  ///< 0: no limit
   std::uint32_t buffers{}, flush_ms{}, summary_ms{};
   std::string report, log, cupti, cupti_folder, record, nvtx_chain, manifest, inherit;

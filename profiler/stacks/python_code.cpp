@@ -73,6 +73,12 @@ PythonCode::Head PythonCode::decode(const std::byte* bytes) const noexcept {
           value_at<std::int32_t>(bytes, at_.code.first_line)};
 }
 
+// The interpreter's own code objects, as that between a class and its __init__() since 3.13, have one text as
+// name and file. Tracebacks omit them too.
+bool PythonCode::is_function(const Head& head) const noexcept {
+  return head.type == python_.code_type && head.name != head.file;
+}
+
 std::uint32_t PythonCode::stack(std::span<const PythonFrame> frames, Latest& latest) {
   frames = frames.first(std::min<std::size_t>(frames.size(), kMaxStackDepth));
   const auto shared = static_cast<std::size_t>(
@@ -84,8 +90,7 @@ std::uint32_t PythonCode::stack(std::span<const PythonFrame> frames, Latest& lat
   std::uint32_t stack = shared == 0 ? 0 : latest.stacks[shared - 1];
   for (std::size_t i = shared; i < frames.size(); ++i) {
     const std::byte* const head = heads_[frames.size() - 1 - i].data();
-    if (value_at<std::uintptr_t>(head, at_.object.type) == python_.code_type)
-      stack = tables_.stacks.stack({stack, frame(latest.frames[i], head)});
+    if (is_function(decode(head))) stack = tables_.stacks.stack({stack, frame(latest.frames[i], head)});
     latest.stacks[i] = stack;
   }
   return stack;

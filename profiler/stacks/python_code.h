@@ -70,6 +70,7 @@ class PythonCode {
   void read_heads(std::span<const PythonFrame> frames);
   [[nodiscard]] std::uint32_t frame(const PythonFrame& frame, const std::byte* head);
   [[nodiscard]] Head decode(const std::byte* bytes) const noexcept;
+  [[nodiscard]] bool is_function(const Head& head) const noexcept;
   void fill(Code& code, const std::byte* bytes);
   void read_lines(Code& code);
   [[nodiscard]] std::int64_t bytes_of_instructions(const std::byte* head) const noexcept;

@@ -101,6 +101,16 @@ class StackCases(InjectionCase):
         self.assertGreater(len(Stacks(trace).of_functions("decode_image")), 10)
         self.assertFalse([line for line in trace.of("frame") if "file" in line or "line" in line])
 
+    @bounds_wall_time
+    def test_a_window_has_the_stacks_of_its_time(self):
+        trace = self.run_python(PROGRAM, "slow_loader", "tokenize", "slow_loader", "reads_items",
+                                RANGEFINDER_CAPTURE="after:300ms,for:500ms")
+        self.assertEqual(trace.problems(), [])
+        times = [at for _, at, _ in Stacks(trace).samples]
+        self.assertGreater(len(times), 20)
+        self.assertGreater(min(times), -20_000_000)
+        self.assertLess(max(times), trace.end["at"])
+
     def test_a_program_without_python_has_no_stacks_and_no_message(self):
         run = self.run_injected("plain", RANGEFINDER_STACKS="on")
         self.assert_silent(run)
