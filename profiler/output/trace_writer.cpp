@@ -184,8 +184,11 @@ void TraceWriter::need_name(std::uint32_t name) {
 }
 
 void TraceWriter::need_thread(std::uint32_t thread) {
+  // A program may make threads for days: then lines are repeated.
+  if (written_threads_.size() >= kMaxKept) written_threads_.clear();
   if (thread == 0 || !written_threads_.try_emplace(thread, true).second) return;
-  line(ThreadRecord{thread, threads_[thread]});
+  const auto name = threads_.find(thread);
+  line(ThreadRecord{thread, name == threads_.end() ? std::string() : name->second});
 }
 
 void TraceWriter::need_kernel_name(std::uint32_t name) {
