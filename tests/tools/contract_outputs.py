@@ -12,11 +12,12 @@ import threading
 
 import cli_case
 import serve_case
+import stacked_case
 import unpack_golden
 from cli_case import HEADER, TRACE
 
 ALL = ("overview", "modules", "layers", "kernels", "metrics", "roofline", "findings", "memcpy", "memory", "launches",
-       "sync", "streams", "gpu", "communication", "idle", "iterations", "graphs", "monitor", "conditions", "overhead", "loss")
+       "sync", "streams", "gpu", "communication", "idle", "stacks", "iterations", "graphs", "monitor", "conditions", "overhead", "loss")
 # Sections by recording: with those of schema/examples, which is in all of them, they have all described keys.
 SECTIONS = {
     "case_attention": ("overview", "iterations"),
@@ -36,6 +37,7 @@ SECTIONS = {
     "multi_stream_ranges": ("memcpy", "sync"),
     "nvtx_shapes": ("sync",),
     "rtdetr_exact": ("findings",),
+    "stacked": ("overview", "idle", "stacks"),
 }
 REPORTS = (
     ("case_transpose_metrics", "--section", "findings", "--all"),
@@ -70,7 +72,7 @@ DIFFS = (
     ("multi_stream_ranges", "copy_storm", "--all"),
     ("multi_stream_ranges", "--kernel", "probe_spin", "probe_increment"),
 )
-SERVED = ("case_transpose_metrics", "case_overlap", "case_gemm_metrics", "compiled_default", "decoder_exact",
+SERVED = ("stacked", "case_transpose_metrics", "case_overlap", "case_gemm_metrics", "compiled_default", "decoder_exact",
           "hazards_exact", "layered", "rank0")
 
 
@@ -119,6 +121,7 @@ class Outputs:
             "layered": self._layered,
             "rank0": lambda: self._write("rank0", rank_lines(0, 0)),
             "rank1": lambda: self._write("rank1", rank_lines(1, 2500)),
+            "stacked": lambda: self._write("stacked", stacked_case.lines(stacked_case.WAIT)),
             "torn": self._torn,
             "work0": lambda: self._write("work0", work_lines(0)),
             "work1": lambda: self._write("work1", work_lines(1)),

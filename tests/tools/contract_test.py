@@ -31,7 +31,7 @@ NOT_IN_RECORDINGS = {
         "coverage": ["around", "unnamed"], "finding_module": ["call_source", "class_source"], "idle": ["gpu"],
         "idle_shares": ["host_function"], "opening": ["sampled_share"], "samples": ["estimated"],
         "iteration": ["gap_ns"], "iteration_statistic": ["gap_ns"], "monitor": ["gpu_share_error"],
-        "process": ["counters_reason"], "total": ["unselected_backward_gpu_ns"],
+        "process": ["counters_reason"], "straggler": ["function"], "total": ["unselected_backward_gpu_ns"],
         "layer": ["bytes_error_pct", "bytes_estimated", "bytes_partial"], "totals": ["l2_error_bytes", "sampled_share"],
         "evidence": [
             "allocs_per_repetition", "broken_by", "broken_on", "broken_result", "call_ns", "calls", "captured",

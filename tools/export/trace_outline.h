@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "tools/analysis/model/dense_ids.h"
+#include "tools/analysis/model/stack_names.h"
 #include "tools/analysis/model/trace_names.h"
-#include "tools/export/stack_names.h"
 #include "tools/export/time_span.h"
 
 namespace rangefinder {

@@ -17,9 +17,9 @@
 #include <set>
 
 #include "profiler/attribution/condition_totals.h"
+#include "tools/analysis/model/stack_names.h"
 #include "tools/analysis/model/trace_names.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
-#include "tools/export/stack_names.h"
 #include "tools/export/time_span.h"
 
 namespace rangefinder {

@@ -11,8 +11,8 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_on_disk.h"
+#include "tools/analysis/model/stack_names.h"
 #include "tools/export/export_format.h"
-#include "tools/export/stack_names.h"
 
 using namespace rangefinder;
 using namespace rangefinder::test;

@@ -14,12 +14,17 @@ constexpr std::uint64_t kLongLaunchNs = 20'000;
 
 }  // namespace
 
-void FindingFacts::add(const SelectedRows& rows) {
-  if (names_ == nullptr) {
-    for (const auto& [path, record] : rows.names().paths) {
-      if (record.name == kCompilation) compilers_.insert(path);
-    }
+void FindingFacts::begin(const TraceNames& names) {
+  for (const auto& [path, record] : names.paths) {
+    if (record.name == kCompilation) compilers_.insert(path);
   }
+  if (names.stacks.empty()) return;
+  gaps.keep_short_times();
+  if (idle_ != nullptr) idle_->keep_host_code();
+}
+
+void FindingFacts::add(const SelectedRows& rows) {
+  if (names_ == nullptr) begin(rows.names());
   names_ = &rows.names();
   add_lines(rows);
   iteration_log.begin_chunk(rows);
@@ -44,6 +49,7 @@ void FindingFacts::add_lines(const SelectedRows& rows) {
     waits_.add(context);
   });
   rows.lines<GapRecord>([this](const GapRecord& gap) { gaps.unrecorded(gap); });
+  stacks.add(rows);
 }
 
 template <typename Record>
@@ -98,6 +104,7 @@ void FindingFacts::add_work(const WorkEvent& event) {
 
 void FindingFacts::finish() {
   iteration_log.finish();
+  stacks.finish();
   launched_.finish([this](const WorkEvent& event) { add_work(event); });
   if (idle_ != nullptr) idle_->finish();
   elementwise.finish();

@@ -7,8 +7,8 @@
 //
 // If a GPU has long gaps, the rows are read again for the host's ranges and calls in them (HostTimeline).
 //
-// Memory grows with paths, names, streams and threads; call_log.h, host_timeline.h and stream_waits.h keep
-// more and state it. One thread.
+// Memory grows with paths, names, streams and threads; call_log.h, host_timeline.h, stream_waits.h and, if
+// the trace has stacks, stack_samples.h keep more and state it. One thread.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,7 @@
 #include "tools/analysis/queries/host_timeline.h"
 #include "tools/analysis/queries/idle_causes.h"
 #include "tools/analysis/queries/iteration_log.h"
+#include "tools/analysis/queries/stack_samples.h"
 #include "tools/analysis/queries/stream_waits.h"
 
 namespace rangefinder {
@@ -70,6 +71,7 @@ class FindingFacts {
   ShortNodes short_nodes;
   ConcurrentKernels concurrent;
   CoverageFacts coverage;
+  StackSamples stacks;
   std::vector<Holds::Span> compilation;  ///< times of a framework's compiler on the host, on any thread
   bool any_sync = false, any_alloc = false, any_event = false;
 
@@ -82,6 +84,8 @@ class FindingFacts {
   template <typename Record>
   void add_row(const Record& record, bool begins);
   void add_work(const WorkEvent& event);
+
+  void begin(const TraceNames& names);
 
   IdleCauses* idle_;
   const TraceNames* names_ = nullptr;            // up to the latest chunk

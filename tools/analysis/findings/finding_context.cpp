@@ -167,6 +167,13 @@ Finding finding_of_kernel(std::string_view id, const KernelUse& use, const Findi
   return finding;
 }
 
+void add_function(const FindingContext& context, const StackTimes& times, Finding& finding) {
+  finding.function = main_function(context.input.trace.stacks, times);
+  if (!finding.function) return;
+  finding.why += " Host code: " + finding.function->text() + ".";
+  if (const std::string note = finding.function->note(); !note.empty()) finding.why += " " + note + ".";
+}
+
 std::string kernel_subject(const Finding& finding) {
   return finding.where.empty() ? "`" + finding.kernel + "` " : "";
 }

@@ -184,6 +184,9 @@ inline constexpr auto* evidence_text = evidence_of<std::string, Unit::text>;
 /// The module does at least half of its work itself, so its finding does not repeat that of a child.
 [[nodiscard]] bool does_half_itself(const PathTotals& row) noexcept;
 
+/// Names the function with most of the time in `why`, if the trace has enough stacks of it.
+void add_function(const FindingContext& context, const StackTimes& times, Finding& finding);
+
 /// Adds the named metrics that were measured, under their own names.
 void add_measured(Finding& finding, const NamedValues& values, std::initializer_list<const char*> names);
 

@@ -127,6 +127,7 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
       add_source(object["modules"].back(), part.source);
     }
     if (!finding.kernel.empty()) object["kernel"] = finding.kernel;
+    if (finding.function) object["function"] = function_json(*finding.function);
     if (finding.saving_ns) object["prize_ns"] = *finding.saving_ns;
     if (finding.saving_each_ns) object["saving_per_iteration_ns"] = *finding.saving_each_ns;
     if (finding.share) object["share"] = *finding.share;

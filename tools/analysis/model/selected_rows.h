@@ -55,6 +55,13 @@ class SelectedRows {
     for (const auto& [number, line] : chunk_.samples) see(line);
   }
 
+  /// Whether --window and --iterations select a time of the host, as that of a sample of its stacks.
+  [[nodiscard]] bool selects(TimeNs host_ns) const {
+    MarkRecord at;
+    at.at_ns = host_ns;
+    return selection_.select(at).selected;
+  }
+
   /// see(KernelRecord&, begins), also of copies, memsets and whole graphs.
   template <typename See>
   void work(Columns wanted, See&& see) const {

@@ -29,6 +29,8 @@ void TraceNames::add(const Line& line) {
   if (const auto* const stream = std::get_if<StreamRecord>(&line))
     streams[{stream->context, stream->id}] = *stream;
   if (const auto* const thread = std::get_if<ThreadRecord>(&line)) threads[thread->id] = thread->name;
+  if (const auto* const frame = std::get_if<FrameRecord>(&line)) stacks.add(*frame);
+  if (const auto* const stack = std::get_if<StackRecord>(&line)) stacks.add(*stack);
   if (const auto* const hold = std::get_if<HoldRecord>(&line)) holds.add(*hold);
   if (const auto* const gap = std::get_if<GapRecord>(&line)) {
     holds.add(*gap);

@@ -26,6 +26,7 @@
 #include "tools/analysis/model/kernel_origins.h"
 #include "tools/analysis/model/module_sources.h"
 #include "tools/analysis/model/read_ledger.h"
+#include "tools/analysis/model/stack_names.h"
 #include "tools/analysis/model/trace_files.h"
 
 namespace rangefinder {
@@ -50,6 +51,7 @@ struct TraceNames {
   std::unordered_map<std::uint32_t, ContextRecord> contexts;
   std::map<std::pair<std::uint32_t, std::uint32_t>, StreamRecord> streams;  ///< by context and stream
   std::map<std::uint32_t, std::string> threads;                             ///< names
+  StackNames stacks;                                                        ///< of samples of host threads
   /// Host time without it comes from here alone: holds.net_ns(host).
   Holds holds;
   std::vector<Gap> gaps;                                 ///< another tool had CUPTI; in order of time

@@ -27,6 +27,7 @@ void GpuGaps::work(const WorkEvent& event, const Holds& holds, bool counts) {
   ShortGaps& gaps = short_[event.work.path];
   (event.after_sync ? gaps.sync_count : gaps.count) += 1;
   (event.after_sync ? gaps.sync_ns : gaps.ns) += length;
+  if (keeps_short_times_ && !event.after_sync) short_times_.add(event.thread, gap_start, event.work.start_ns);
 }
 
 }  // namespace rangefinder

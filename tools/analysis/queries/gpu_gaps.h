@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tools/analysis/model/launched_work.h"
+#include "tools/analysis/queries/stack_samples.h"
 
 namespace rangefinder {
 
@@ -44,6 +45,9 @@ class GpuGaps {
   /// Call it for all work, in order of start. `counts`: a short gap that it ends is in short_gaps().
   void work(const WorkEvent& event, const Holds& holds, bool counts);
 
+  /// Before the first work: short_times() is needed. 4 to 6 bytes per gap.
+  void keep_short_times() noexcept { keeps_short_times_ = true; }
+
   /// Number of GPUs that had work; at least 1, so that callers can divide by it.
   [[nodiscard]] std::uint64_t gpus() const noexcept { return busy_until_.empty() ? 1 : busy_until_.size(); }
   /// Of all GPUs, in order of time. At most one per kLongNs of the trace and GPU.
@@ -52,12 +56,16 @@ class GpuGaps {
   [[nodiscard]] const std::unordered_map<std::uint32_t, ShortGaps>& short_gaps() const noexcept {
     return short_;
   }
+  /// The gaps of ShortGaps::ns, by thread of the launch that ended them.
+  [[nodiscard]] const ThreadSpans& short_times() const noexcept { return short_times_; }
 
  private:
   std::vector<Holds::Span> unrecorded_;                   // in order of time
   std::unordered_map<std::uint32_t, TimeNs> busy_until_;  // by GPU
   std::vector<LongGap> long_;
   std::unordered_map<std::uint32_t, ShortGaps> short_;
+  ThreadSpans short_times_;
+  bool keeps_short_times_ = false;
 };
 
 }  // namespace rangefinder

@@ -44,6 +44,10 @@ struct HostPiece {
   std::array<std::uint64_t, kHostCalls> calls{};  ///< ns of it in each kind of call
 
   [[nodiscard]] std::uint64_t ns() const noexcept { return static_cast<std::uint64_t>(to_ns - from_ns); }
+  [[nodiscard]] bool in(HostCall kind) const noexcept { return calls[static_cast<std::size_t>(kind)] != 0; }
+  [[nodiscard]] bool in_call() const noexcept {
+    return std::any_of(calls.begin(), calls.end(), [](std::uint64_t call_ns) { return call_ns != 0; });
+  }
 };
 
 /// The time line of one thread. Not thread-safe.
@@ -84,6 +88,13 @@ class HostTimeline {
       from = until;
       if (next != step_times_.size()) ++next;
     }
+  }
+  /// The nanosecond from `time` on.
+  [[nodiscard]] HostPiece at(TimeNs time, Cursor& cursor) const {
+    HostPiece out;
+    visit(
+        time, time + 1, [&out](const HostPiece& piece) { out = piece; }, cursor);
+    return out;
   }
 
  private:

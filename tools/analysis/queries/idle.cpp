@@ -9,7 +9,10 @@
 //
 // The part of a gap in which the profiler held the thread is no range's: it has a row of its own. So has the
 // time in which only copies ran. Time in which another tool had CUPTI (a `gap` line) is not idle. Keeps the
-// data of gap_list.h and host_timeline.h, but only the calls during a gap.
+// data of gap_list.h, host_timeline.h and stack_samples.h, but only the calls during a gap.
+//
+// Samples of stacks name the functions of the host's own code: those of the same threads that were read in a
+// gap, outside of all calls.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -24,6 +27,7 @@
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/gap_list.h"
 #include "tools/analysis/queries/gpu_timeline.h"
+#include "tools/analysis/queries/host_stacks.h"
 #include "tools/analysis/queries/host_timeline.h"
 #include "tools/analysis/queries/section.h"
 
@@ -55,6 +59,12 @@ struct Part {
   }
 };
 
+/// Samples of the host's own code in gaps.
+struct OwnCodeStacks {
+  std::map<std::uint32_t, StackTimes> by_path;  // as in the table
+  StackTimes all;
+};
+
 class IdleSection final : public Section {
  public:
   void add(const SelectedRows& rows) override {
@@ -65,6 +75,7 @@ class IdleSection final : public Section {
       if (function.wait.start_ns != kNoTime)
         function_ns_ += elapsed_ns(function.wait.start_ns, function.wait.end_ns);
     });
+    stacks_.add(rows);
     rows.work(kIdleSectionColumns,
               [this](const auto& record, bool) { timeline_.add(record.work, is_kernel(record)); });
     rows.ranges(kIdleSectionColumns, [this](const RangeRecord& range, bool) {
@@ -84,10 +95,16 @@ class IdleSection final : public Section {
 
   void finish() override {
     timeline_.finish();
+    stacks_.finish();
     for (auto& [thread, host] : hosts_) host.finish();
   }
 
-  std::vector<Table> tables(const SectionInput& input) override { return {path_rows(input), size_rows()}; }
+  std::vector<Table> tables(const SectionInput& input) override {
+    const OwnCodeStacks code = own_code(input);
+    std::vector<Table> out{path_rows(input, code), size_rows()};
+    if (!input.trace.stacks.empty()) out.push_back(function_rows(input, code));
+    return out;
+  }
 
  private:
   static constexpr std::uint64_t kCallsBetweenDrops = std::uint64_t{1} << 18;
@@ -188,7 +205,7 @@ class IdleSection final : public Section {
     table.add(std::move(cells));
   }
 
-  Table path_rows(const SectionInput& input) const {
+  Table path_rows(const SectionInput& input, const OwnCodeStacks& code) const {
     Table table;
     table.name = "idle";
     table.empty = "No gap between the GPU work of this trace.";
@@ -202,6 +219,8 @@ class IdleSection final : public Section {
                      {"in_launch_ns", "launching", Unit::ns},
                      {"in_memory_ns", "allocating", Unit::ns, 60},
                      {"own_code_ns", "own code", Unit::ns}};
+    if (!input.trace.stacks.empty())
+      table.columns.push_back({"own_code_in", "own code is in", Unit::text, 75});
     if (gpus_.size() > 1) table.columns.push_back({"gpu", "GPU", Unit::count});
     for (const auto& [id, gpu] : gpus_) {
       Part copies;
@@ -221,19 +240,54 @@ class IdleSection final : public Section {
         std::size_t column = kHostColumns;
         for (const std::uint64_t ns : {sync, launch, memory, part.ns - launch - sync - memory - other})
           row[column++] = number_cell(ns);
+        const auto stacks = code.by_path.find(path);
+        if (stacks == code.by_path.end()) continue;
+        if (const auto main = main_function(input.trace.stacks, stacks->second))
+          row[column] = text_cell(main->function.text() + " (" + percent_text(main->share) + ")");
       }
       table.remarks += "GPU " + std::to_string(id) + ": idle, that is without a kernel, " +
                        duration_text(idle_ns) + " of " + duration_text(gpu.span_ns) + ".\n";
     }
     sort_rows(table, "idle_ns");
+    if (const auto main = main_function(input.trace.stacks, code.all))
+      table.remarks += "Own code: " + main->text() + ".\n";
     table.remarks +=
         "The columns describe the thread with most launches. own code: time outside all recorded driver "
         "calls.\n" +
-        host_functions(input.trace.header);
+        stream_functions(input.trace.header);
     return table;
   }
 
-  std::string host_functions(const Header& header) const {
+  /// Of the threads with most launches: the host's own code while the GPU was without any work.
+  OwnCodeStacks own_code(const SectionInput& input) const {
+    OwnCodeStacks out;
+    std::map<std::uint32_t, std::vector<GapSearch>> threads;  // a GPU or more each
+    for (const auto& [id, gpu] : gpus_) threads[main_thread(input.trace, id)].emplace_back(gpu.gaps);
+    for (auto& [thread, searches] : threads) {
+      const auto host = hosts_.find(thread);
+      if (host == hosts_.end()) continue;
+      HostTimeline::Cursor cursor;
+      stacks_.each(thread, INT64_MIN, kMaxNs, [&](const StackMoment& moment) {
+        const TimeNs end_ns = moment.at_ns + 1;
+        bool idle = false;
+        for (GapSearch& search : searches) idle = search.overlaps(moment.at_ns, end_ns) || idle;
+        if (!idle) return;
+        const HostPiece piece = host->second.at(moment.at_ns, cursor);
+        if (piece.path == kHeldPath || piece.in_call() || !input.trace.shows(piece.path)) return;
+        out.all.add(moment);
+        out.by_path[path_at_depth(input.trace, piece.path, input.view.depth)].add(moment);
+      });
+    }
+    return out;
+  }
+
+  static Table function_rows(const SectionInput& input, const OwnCodeStacks& code) {
+    Table table = function_table("idle_functions", input.trace.stacks, code.all);
+    table.title = "Own code of the host while the GPU was without any work, by function";
+    return table;
+  }
+
+  std::string stream_functions(const Header& header) const {
     if (header.cupti_version > 0 && header.cupti_version < kFirstCuptiWithHostFunctions) {
       return "Functions that streams wait for (cudaLaunchHostFunc, host nodes of graphs): recorded with "
              "CUPTI "
@@ -282,6 +336,7 @@ class IdleSection final : public Section {
   std::map<std::uint32_t, HostTimeline> hosts_;                                // by thread
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> launches_;  // by context and thread
   std::map<std::uint32_t, Gpu> gpus_;
+  StackSamples stacks_;
   std::uint64_t functions_ = 0, function_ns_ = 0;  // that streams waited for
   std::uint64_t calls_ = 0;                        // since the last drop_calls()
   std::uint32_t gpu_id_ = 0;

@@ -84,6 +84,7 @@ void IdleCauses::add(const SelectedRows& rows) {
 void IdleCauses::finish() {
   launched_.finish([this](const WorkEvent& event) { add(event); });
   if (last_copy_ != Iterations::kNone) add_to(by_iteration_[last_copy_], since_kernel_of_);
+  host_code_.take(host_code_since_kernel_);
 }
 
 IdleTime IdleCauses::total() const noexcept {
@@ -111,8 +112,12 @@ void IdleCauses::add(const WorkEvent& event) {
   const TimeNs end_ns = event.work.end_ns;
   if (event.kind != WorkKind::kernel) return add_copy(event);
   const bool is_first = busy_until_ == kNoTime;
-  if (is_first) add_to(total_, since_kernel_);
+  if (is_first) {
+    add_to(total_, since_kernel_);
+    host_code_.take(host_code_since_kernel_);
+  }
   since_kernel_ = since_kernel_of_ = {};
+  host_code_since_kernel_.clear();
   const TimeNs idle_from = is_first ? worked_until_ : busy_until_;
   if (idle_from != kNoTime && event.at_ns > idle_from) {
     const auto thread = calls_.find(event.thread);
@@ -130,7 +135,10 @@ void IdleCauses::add_copy(const WorkEvent& event) {
   const TimeNs from = event.at_ns, to = event.work.end_ns;
   if (worked_until_ == kNoTime) worked_until_ = from;
   IdleTime idle{};
-  if (from > worked_until_) add_host(idle, worked_until_, from, event);
+  if (from > worked_until_) {
+    add_host(idle, worked_until_, from, event);
+    if (keeps_host_code_) keep_host(host_code_since_kernel_, worked_until_, from, event);
+  }
   if (to > worked_until_) of(idle, IdleCause::copies) += elapsed_ns(std::max(from, worked_until_), to);
   worked_until_ = std::max(worked_until_, to);
   add_to(since_kernel_, idle);
@@ -154,6 +162,11 @@ void IdleCauses::add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by) {
     add_to(sum, part);
   };
   add(total_, from, to);
+  if (keeps_host_code_) {
+    each_part(
+        from, to, [](std::uint64_t) {},
+        [&](TimeNs start, TimeNs end) { keep_host(host_code_, start, end, ended_by); });
+  }
   const std::size_t at = iterations_.of(ended_by.work), before = iterations_.at(from);
   TimeNs began = to;
   if (at != Iterations::kNone) {
@@ -164,17 +177,24 @@ void IdleCauses::add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by) {
   add(by_iteration_[before], from, std::min(began, iterations_.instances[before].end_ns));
 }
 
-IdleTime IdleCauses::causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
-  IdleTime out{};
+template <typename Copied, typename Hosted>
+void IdleCauses::each_part(TimeNs from, TimeNs to, Copied&& copied, Hosted&& hosted) const {
   for (const Span& copy : copies_) {
     if (copy.end_ns <= from) continue;
     if (copy.start_ns >= to) break;
-    if (copy.start_ns > from) add_host(out, from, copy.start_ns, ended_by);
+    if (copy.start_ns > from) hosted(from, copy.start_ns);
     const TimeNs end = std::min(copy.end_ns, to);
-    of(out, IdleCause::copies) += elapsed_ns(std::max(from, copy.start_ns), end);
+    copied(elapsed_ns(std::max(from, copy.start_ns), end));
     from = end;
   }
-  if (from < to) add_host(out, from, to, ended_by);
+  if (from < to) hosted(from, to);
+}
+
+IdleTime IdleCauses::causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
+  IdleTime out{};
+  each_part(
+      from, to, [&out](std::uint64_t ns) { of(out, IdleCause::copies) += ns; },
+      [&](TimeNs start, TimeNs end) { add_host(out, start, end, ended_by); });
   return out;
 }
 
@@ -190,33 +210,51 @@ std::uint64_t IdleCauses::function_ns(TimeNs from, TimeNs to) const {
   return ns;
 }
 
+bool IdleCauses::host_was_late(TimeNs from, const WorkEvent& ended_by) noexcept {
+  return ended_by.first_of_launch && ended_by.launch_start_ns >= from - TimeNs{GpuGaps::kLaunchLeadNs};
+}
+
+template <typename See>
+void IdleCauses::each_call(std::uint32_t thread, TimeNs from, TimeNs to, See&& see) const {
+  const auto of_thread = calls_.find(thread);
+  if (of_thread == calls_.end()) return;
+  const std::deque<Call>& calls = of_thread->second;
+  const auto first = std::partition_point(calls.begin(), calls.end(),
+                                          [from](const Call& call) { return call.end_ns <= from; });
+  for (auto at = first; at != calls.end() && at->start_ns < to; ++at) {
+    const TimeNs start = std::max(at->start_ns, from), end = std::min(at->end_ns, to);
+    if (end <= start) continue;
+    see(start, end, at->kind);
+    from = end;
+  }
+}
+
 void IdleCauses::add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
   if (ended_by.launch_start_ns == kNoTime) return;
   // The host had launched it before: the GPU waited for its own scheduler, another stream or an event.
-  if (!ended_by.first_of_launch || ended_by.launch_start_ns < from - TimeNs{GpuGaps::kLaunchLeadNs}) {
+  if (!host_was_late(from, ended_by)) {
     const std::uint64_t in_functions = function_ns(from, to);
     of(out, IdleCause::host_function) += in_functions;
     of(out, IdleCause::queued) += elapsed_ns(from, to) - in_functions;
     return;
   }
   std::uint64_t rest_ns = holds_->net_ns(ended_by.thread, from, to);
-  const auto thread = calls_.find(ended_by.thread);
-  if (thread != calls_.end()) {
-    TimeNs seen = from;
-    const std::deque<Call>& calls = thread->second;
-    const auto first = std::partition_point(calls.begin(), calls.end(),
-                                            [from](const Call& call) { return call.end_ns <= from; });
-    for (auto at = first; at != calls.end() && at->start_ns < to; ++at) {
-      const Call& call = *at;
-      const TimeNs start = std::max(call.start_ns, seen), end = std::min(call.end_ns, to);
-      if (end <= start) continue;
-      const std::uint64_t ns = std::min(elapsed_ns(start, end), rest_ns);
-      of(out, cause_of(call.kind)) += ns;
-      rest_ns -= ns;
-      seen = end;
-    }
-  }
+  each_call(ended_by.thread, from, to, [&](TimeNs start, TimeNs end, HostCall kind) {
+    const std::uint64_t ns = std::min(elapsed_ns(start, end), rest_ns);
+    of(out, cause_of(kind)) += ns;
+    rest_ns -= ns;
+  });
   of(out, IdleCause::host_code) += rest_ns;
+}
+
+void IdleCauses::keep_host(ThreadSpans& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
+  if (ended_by.launch_start_ns == kNoTime || !host_was_late(from, ended_by)) return;
+  each_call(ended_by.thread, from, to, [&](TimeNs start, TimeNs end, HostCall kind) {
+    if (cause_of(kind) == IdleCause::host_code) return;
+    out.add(ended_by.thread, from, start);
+    from = end;
+  });
+  out.add(ended_by.thread, from, to);
 }
 
 }  // namespace rangefinder

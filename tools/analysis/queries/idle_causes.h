@@ -14,6 +14,7 @@
 //
 // A report that also runs rules joins work and launches once for both: add_call() and add(WorkEvent).
 // Memory: 48 bytes per iteration, the calls of the host since the last kernel, and that of launched_work.h.
+// With keep_host_code() also that of its spans (stack_samples.h).
 #pragma once
 
 #include <array>
@@ -27,6 +28,7 @@
 #include "tools/analysis/model/iterations.h"
 #include "tools/analysis/model/launched_work.h"
 #include "tools/analysis/queries/host_timeline.h"
+#include "tools/analysis/queries/stack_samples.h"
 
 namespace rangefinder {
 
@@ -62,6 +64,9 @@ class IdleCauses {
   /// Call it after the last chunk.
   void finish();
 
+  /// Before the first chunk: host_code() is needed.
+  void keep_host_code() noexcept { keeps_host_code_ = true; }
+
   // The same, where the caller reads the rows and joins them. Before the calls and the work of a chunk:
   void begin_chunk(const SelectedRows& rows);
   /// A call of a host thread, in order of start.
@@ -76,6 +81,8 @@ class IdleCauses {
   [[nodiscard]] const std::vector<IdleTime>& by_iteration() const noexcept { return by_iteration_; }
   /// From the first to the last GPU work, in iterations or not.
   [[nodiscard]] IdleTime total() const noexcept;
+  /// The times of IdleCause::host_code in total(), by thread. Contains times in which the profiler held it.
+  [[nodiscard]] const ThreadSpans& host_code() const noexcept { return host_code_; }
   /// False: graphs were recorded as a whole, so that gaps inside of them are unknown.
   [[nodiscard]] bool known() const noexcept { return !whole_graphs_; }
 
@@ -92,9 +99,18 @@ class IdleCauses {
   void add_copy(const WorkEvent& event);
   void add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by);
   [[nodiscard]] IdleTime causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
+  /// Calls copied(ns) and hosted(from, to) for the parts of a gap in which copies ran and in which none did.
+  template <typename Copied, typename Hosted>
+  void each_part(TimeNs from, TimeNs to, Copied&& copied, Hosted&& hosted) const;
+  /// The host launched what ended the gap only then.
+  [[nodiscard]] static bool host_was_late(TimeNs from, const WorkEvent& ended_by) noexcept;
+  /// see(start, end, kind): calls of the thread, cut to [from, to) and to what no earlier call has.
+  template <typename See>
+  void each_call(std::uint32_t thread, TimeNs from, TimeNs to, See&& see) const;
   /// How much of it a host function ran, that a stream waited for.
   [[nodiscard]] std::uint64_t function_ns(TimeNs from, TimeNs to) const;
   void add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
+  void keep_host(ThreadSpans& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
 
   const Iterations& iterations_;
   std::vector<IdleTime> by_iteration_;
@@ -106,7 +122,9 @@ class IdleCauses {
   TimeNs busy_until_ = kNoTime;
   TimeNs worked_until_ = kNoTime;                // the end of all work so far, also of copies
   IdleTime since_kernel_{}, since_kernel_of_{};  // up to there, if no kernel follows; of the iteration
-  std::size_t last_copy_ = Iterations::kNone;    // of the latest copy
+  ThreadSpans host_code_, host_code_since_kernel_;
+  bool keeps_host_code_ = false;
+  std::size_t last_copy_ = Iterations::kNone;  // of the latest copy
   bool whole_graphs_ = false;
   LaunchedWork launched_;                  // of add(SelectedRows)
   std::uint32_t thread_ = 0;               // of the latest call

@@ -102,8 +102,8 @@ struct SectionKind {
 /// kTotalSection: `modules` with SectionView::total.
 extern const SectionKind kModulesSection, kTotalSection, kLayersSection, kKernelsSection, kKernelSection,
     kMetricsSection, kRooflineSection, kMemcpySection, kMemorySection, kLaunchesSection, kSyncSection,
-    kStreamsSection, kGpuSection, kCommunicationSection, kIdleSection, kIterationsSection, kGraphsSection,
-    kMonitorSection, kConditionsSection, kOverheadSection, kLossSection;
+    kStreamsSection, kGpuSection, kCommunicationSection, kIdleSection, kStacksSection, kIterationsSection,
+    kGraphsSection, kMonitorSection, kConditionsSection, kOverheadSection, kLossSection;
 
 template <typename Made>
 [[nodiscard]] std::unique_ptr<Section> make_section([[maybe_unused]] const SectionView& view) {

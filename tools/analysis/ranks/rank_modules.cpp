@@ -137,6 +137,24 @@ std::vector<double> RankModules::more_kernel_ns(const std::vector<RankModule>& m
   return out;
 }
 
+StackTimes RankModules::host_stacks(const std::vector<RankModule>& modules, std::size_t module,
+                                    std::size_t rank, const JobIterations& iterations) const {
+  StackTimes out;
+  const std::vector<std::size_t> places = places_of(modules, rank);
+  std::vector<bool> inside(modules.size());
+  for (std::size_t m = module; m < modules.size(); ++m)
+    inside[m] = m == module || (modules[m].parent != 0 && inside[modules[m].parent]);
+  for (const RankWork::HostSample& sample : ranks_[rank].work->host_samples()) {
+    if (sample.iteration == RankWork::kNone) continue;
+    const std::size_t place = sample.path < places.size() ? places[sample.path] : 0;
+    const auto number =
+        static_cast<std::size_t>(static_cast<std::int64_t>(sample.iteration) - waits_.first[rank]);
+    if (inside[place] && std::binary_search(iterations.begin(), iterations.end(), number))
+      out.add(sample.moment);
+  }
+  return out;
+}
+
 std::vector<std::size_t> RankModules::places_of(const std::vector<RankModule>& modules, std::size_t rank) {
   std::vector<std::size_t> out;
   for (std::size_t m = 0; m < modules.size(); ++m) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tools/analysis/model/trace_totals.h"
+#include "tools/analysis/queries/host_stacks.h"
 #include "tools/analysis/ranks/rank_waits.h"
 #include "tools/analysis/ranks/rank_work.h"
 
@@ -66,6 +67,9 @@ class RankModules {
   /// slower. Names that only one side has are compared as a whole.
   [[nodiscard]] std::vector<double> more_kernel_ns(const std::vector<RankModule>& modules, std::size_t rank,
                                                    const JobIterations& iterations) const;
+  /// Samples of stacks in RankCost::host of a module and those below it, on one rank.
+  [[nodiscard]] StackTimes host_stacks(const std::vector<RankModule>& modules, std::size_t module,
+                                       std::size_t rank, const JobIterations& iterations) const;
   /// Whether the rank has the module, or one below it.
   [[nodiscard]] std::vector<bool> present(const std::vector<RankModule>& modules, std::size_t rank) const;
   /// The same of communication.

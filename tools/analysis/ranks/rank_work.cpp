@@ -13,6 +13,9 @@ namespace {
 /// Places of a path's iterations, over all paths and costs: 64 MB.
 constexpr std::size_t kMaxPlaces = std::size_t{16} << 20;
 
+/// Shorter launches are too many to keep, and few samples are in them.
+constexpr std::uint64_t kLongCallNs = 20'000;
+
 bool is_copy(std::string_view api) {
   return api.find("emcpy") != std::string_view::npos || api.find("emset") != std::string_view::npos;
 }
@@ -98,6 +101,7 @@ void RankWork::add(const SelectedRows& rows) {
   names_ = &rows.names();
   log_.begin_chunk(rows);
   rows.other_lines([this](const Line& line) { communication_.add_names(line); });
+  if (!names_->stacks.empty()) add_stacks(rows);
   rows.ranges(kColumns, [this](const RangeRecord& range, bool begins) {
     if (!begins) return;
     communication_.add_range(range);
@@ -114,6 +118,41 @@ void RankWork::add(const SelectedRows& rows) {
     log_.add_work(record, begins);
     add_work(record, begins);
   });
+}
+
+void RankWork::add_stacks(const SelectedRows& rows) {
+  stacks_.add(rows);
+  rows.lines<HoldRecord>([this](const HoldRecord& hold) { hosts_[hold.thread].add_hold(hold); });
+  rows.ranges(kColumns, [this](const RangeRecord& range, bool begins) {
+    if (begins && range.name == 0) hosts_[range.thread].add_range(range.start_ns, range.end_ns, range.path);
+  });
+  const auto call = [this](const auto& record, bool) {
+    const HostWork& host = host_of(record);
+    const HostCall kind = host_call_kind(record);
+    if (kind == HostCall::launch && elapsed_ns(host.start_ns, host.end_ns) < kLongCallNs) return;
+    hosts_[host.thread].add_call(host.start_ns, host.end_ns, kind);
+  };
+  rows.launches(kColumns, call);
+  rows.other_calls(kColumns, call);
+}
+
+/// As add_range(), add_call() and add_time_between() count RankCost::host.
+void RankWork::match_stacks() {
+  stacks_.finish();
+  for (const auto& [thread, moments] : stacks_.threads()) {
+    HostTimeline& host = hosts_[thread];
+    host.finish();
+    HostTimeline::Cursor cursor;
+    for (const StackMoment& moment : moments) {
+      const HostPiece piece = host.at(moment.at_ns, cursor);
+      if (piece.path == kHeldPath || piece.in_call()) continue;
+      const std::uint32_t path = module_of(piece.path);
+      if (path == 0 && thread != iteration_thread_) continue;
+      host_samples_.push_back({path, at(moment.at_ns), moment});
+    }
+  }
+  stacks_ = StackSamples();
+  hosts_.clear();
 }
 
 void RankWork::add_range(const RangeRecord& range) {
@@ -182,6 +221,7 @@ void RankWork::finish() {
   communication_.finish();
   log_.finish();
   add_time_between();
+  match_stacks();
   set_own_busy();
   log_.forget_launches();
 }

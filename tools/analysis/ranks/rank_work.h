@@ -12,20 +12,26 @@
 // path 0. What NCCL's own ranges contain counts for the module around them. An iteration lasts until the next
 // one starts; without iterations the whole trace is one.
 //
+// Samples of stacks have the module and the iteration of the host at their time, unless it was in a call.
+//
 // Memory: 4 bytes per path, cost and iteration, at most 64 MB: of longer traces several iterations
-// are one, with the mean of them. Also 16 bytes per span of own GPU work. One thread.
+// are one, with the mean of them. Also 16 bytes per span of own GPU work, and 32 bytes per sample of a stack;
+// while such a trace is read also its ranges and long calls (host_timeline.h). One thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "tools/analysis/model/trace_names.h"
 #include "tools/analysis/queries/communication_log.h"
+#include "tools/analysis/queries/host_timeline.h"
 #include "tools/analysis/queries/iteration_log.h"
+#include "tools/analysis/queries/stack_samples.h"
 
 namespace rangefinder {
 
@@ -91,6 +97,13 @@ class RankWork {
       see(key.first, key.second,
           [this, &values](std::size_t iteration) { return value_of(values, iteration); });
   }
+  /// A sample of a stack in RankCost::host.
+  struct HostSample {
+    std::uint32_t path = 0;
+    std::size_t iteration = kNone;
+    StackMoment moment;
+  };
+  [[nodiscard]] const std::vector<HostSample>& host_samples() const noexcept { return host_samples_; }
   /// The module of a path: without NCCL's own ranges.
   [[nodiscard]] std::uint32_t module_of(std::uint32_t path) const noexcept {
     return path < modules_.size() ? modules_[path] : path;
@@ -109,6 +122,8 @@ class RankWork {
   /// The iteration of a time on the host, or of GPU work.
   template <typename What>
   [[nodiscard]] std::size_t at(const What& what) const;
+  void add_stacks(const SelectedRows& rows);
+  void match_stacks();
   void add_time_between();
   void set_own_busy();
 
@@ -120,6 +135,9 @@ class RankWork {
   std::size_t width_ = 1;                                                          // iterations that are one
   std::vector<std::unique_ptr<Cells>> cells_;                                      // by path
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<float>> by_name_;  // path, kernel name
+  StackSamples stacks_;                                                            // while the trace is read
+  std::unordered_map<std::uint32_t, HostTimeline> hosts_;  // the same, of a trace with stacks; by thread
+  std::vector<HostSample> host_samples_;
   OwnBusy own_busy_;
   std::vector<double> own_busy_ns_;  // by iteration
   GpuTimeline timeline_{[this](const GpuSpan& span) {

@@ -110,6 +110,10 @@ class CauseOf {
     out_.made_wait_ns = std::max(0.0, std::min({out_.waited_for_ns, most.ns, only_late_ns}));
     const auto cost = std::max_element(most.by_cost.begin(), most.by_cost.end());
     out_.cause = side.parts[static_cast<std::size_t>(cost - most.by_cost.begin())].cause;
+    out_.function.reset();
+    if (out_.cause != LateCause::host) return;
+    const StackTimes stacks = modules_.host_stacks(*modules, most.module, out_.rank, iterations_);
+    out_.function = main_function(ranks_[out_.rank].trace->stacks, stacks);
   }
 
   /// Over the median of the other ranks that have the module.

@@ -49,6 +49,7 @@ struct Straggler {
   bool on_gpu = false;       ///< the cause is
   LateCause cause = LateCause::unknown;
   std::string module;                     ///< path; empty: outside of any range
+  std::optional<MainFunction> function;   ///< with most host code there, if the cause is that
   double excess_ns = 0;                   ///< over the median of the other ranks, of the cause in the module
   double own_ns = 0;                      ///< what it takes there
   std::optional<double> mhz, others_mhz;  ///< mean SM clock

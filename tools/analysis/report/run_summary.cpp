@@ -119,6 +119,7 @@ void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) cons
   }
   if (exact()) return;
   out.idle = idle;
+  out.host_code = host_code(trace, counted());
   out.busy_share = static_cast<double>(busy_ns) / static_cast<double>(wall_ns);
 }
 
@@ -129,7 +130,25 @@ void RunSummaryReader::add_run(const TraceTotals& trace, RunSummary& out) const 
   if (exact() || out.wall_ns == 0) return;
   const std::uint64_t busy_ns = trace.totals.gpu_busy_ns();
   out.busy_share = std::min(1.0, static_cast<double>(busy_ns) / static_cast<double>(out.wall_ns));
-  if (idle_->known()) out.idle = idle_->total();
+  if (!idle_->known()) return;
+  out.idle = idle_->total();
+  out.host_code = host_code(trace, {});
+}
+
+std::optional<MainFunction> RunSummaryReader::host_code(const TraceTotals& trace,
+                                                        const std::vector<std::size_t>& iterations) const {
+  if (!idle_->known() || trace.stacks.empty()) return std::nullopt;
+  StackTimes times;
+  const auto counts = [&](TimeNs at_ns) {
+    return iterations.empty() ||
+           std::binary_search(iterations.begin(), iterations.end(), iterations_.at(at_ns));
+  };
+  each_sample_in(rules_->facts().stacks, idle_->host_code(),
+                 [&](std::uint32_t thread, const StackMoment& moment) {
+                   const bool held = trace.holds.within(thread, moment.at_ns, moment.at_ns + 1) != 0;
+                   if (!held && counts(moment.at_ns)) times.add(moment);
+                 });
+  return main_function(trace.stacks, times);
 }
 
 void RunSummaryReader::add_bytes(const SectionInput& input, RunSummary& out) const {

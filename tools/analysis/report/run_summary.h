@@ -29,6 +29,7 @@
 #include "tools/analysis/findings/coverage.h"
 #include "tools/analysis/findings/findings.h"
 #include "tools/analysis/queries/hints.h"
+#include "tools/analysis/queries/host_stacks.h"
 #include "tools/analysis/queries/idle_causes.h"
 #include "tools/analysis/queries/iteration_log.h"
 #include "tools/analysis/queries/section.h"
@@ -49,6 +50,7 @@ struct RunSummary {
   std::optional<HeldMeans> sm_mhz, power_w;  ///< over the means of the iterations that count
   std::optional<double> busy_share;          ///< time with a kernel; absent: exact counters
   IdleTime idle{};                           ///< by cause, summed
+  std::optional<MainFunction> host_code;     ///< the function with most of IdleCause::host_code
   bool exact = false;       ///< exact counters run launches one at a time, which lengthens the wall time
   std::uint64_t calls = 0;  ///< the bytes below are the sum of this many iterations, or of the run
   std::optional<RowBytes> bytes;  ///< absent: not measured
@@ -87,6 +89,9 @@ class RunSummaryReader {
   [[nodiscard]] bool exact() const;
   void add_times(const TraceTotals& trace, RunSummary& out) const;
   void add_run(const TraceTotals& trace, RunSummary& out) const;
+  /// The function with most idle host code in these iterations; of all times, if there are none.
+  [[nodiscard]] std::optional<MainFunction> host_code(const TraceTotals& trace,
+                                                      const std::vector<std::size_t>& iterations) const;
   void add_bytes(const SectionInput& input, RunSummary& out) const;
   void add_paths(const TraceTotals& trace, RunSummary& out) const;
 

@@ -92,7 +92,10 @@ std::string idle_about(const RunSummary& run) {
   for (const auto& [share, cause] : causes_of(run, kMinShare)) {
     out += (out.empty() ? "" : ", ") + std::string(idle_cause_text(cause)) + " " + percent_text(share);
   }
-  return out;
+  if (!run.host_code) return out;
+  out += "; host code: " + run.host_code->text();
+  const std::string note = run.host_code->note();
+  return note.empty() ? out : out + ". " + note;
 }
 
 /// Bytes of one iteration. Work without samples counts at the mean rate of the sampled work.
@@ -257,6 +260,7 @@ nlohmann::ordered_json run_summary_json(const RunSummary& run) {
     out["gpu_busy_share"] = *run.busy_share;
     out["gpu_idle_share"] = 1 - *run.busy_share;
     for (const auto& [share, cause] : causes_of(run, 0)) out["idle_shares"][idle_cause_key(cause)] = share;
+    if (run.host_code) out["host_code"] = function_json(*run.host_code);
   }
   if (run.bytes) {
     if (run.bytes->has_parts()) {

@@ -7,11 +7,11 @@ namespace rangefinder {
 
 const std::vector<SectionKind>& section_kinds() {
   static const std::vector<SectionKind> kKinds{
-      kOverviewSection, kModulesSection,    kLayersSection,   kKernelsSection, kKernelSection,
-      kMetricsSection,  kRooflineSection,   kFindingsSection, kMemcpySection,  kMemorySection,
-      kLaunchesSection, kSyncSection,       kStreamsSection,  kGpuSection,     kCommunicationSection,
-      kIdleSection,     kIterationsSection, kGraphsSection,   kMonitorSection, kConditionsSection,
-      kOverheadSection, kLossSection};
+      kOverviewSection,   kModulesSection,  kLayersSection,     kKernelsSection, kKernelSection,
+      kMetricsSection,    kRooflineSection, kFindingsSection,   kMemcpySection,  kMemorySection,
+      kLaunchesSection,   kSyncSection,     kStreamsSection,    kGpuSection,     kCommunicationSection,
+      kIdleSection,       kStacksSection,   kIterationsSection, kGraphsSection,  kMonitorSection,
+      kConditionsSection, kOverheadSection, kLossSection};
   return kKinds;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/catch.h"
+#include "tests/unit/analysis/queries/made_stacks.h"
 #include "tests/unit/analysis/queries/section_run.h"
 #include "tools/analysis/model/trace_reader.h"
 #include "tools/analysis/report/read_job.h"
@@ -184,6 +185,33 @@ TEST_CASE("stages of a pipeline, which one rank has, are no cause; the host code
   CHECK(std::get<std::uint64_t>(row("step/encoder")[1].value) == 4'000'000);  // of the rank that has it
   CHECK(std::get<std::uint64_t>(row("step/encoder").back().value) == 1);
   CHECK(row("step/encoder")[5].empty());
+}
+
+TEST_CASE("the function of a late rank's host code is named, of samples in the module and outside of calls") {
+  TraceOnDisk first, second;
+  write_stage(first, 0, 1, 4, 2);
+  write_stage(second, 1, 4, 1, 5);
+  MadeStacks made;
+  const std::uint32_t load = made.stack({{"train", "/app/train.py", 30}, {"load", "/app/data.py", 41}});
+  StackSampleRecord samples{100, 80'000'100, 4711, 500'000, {}};
+  for (std::uint32_t i = 0; i < 160; ++i)  // 4 ms in step/data, then in step and in its wait
+    samples.samples.push_back({i * 500, i % 20 < 8 ? load : 1});
+  for (const auto& record : made.records)
+    std::visit([&second](const auto& one) { second.lines.push_back(line_of(one)); }, record);
+  second.lines.push_back(line_of(samples));
+  second.write();
+  const ReadJob job({open_trace_folder(first.folder.path()), open_trace_folder(second.folder.path())});
+
+  REQUIRE(job->compared.stragglers.size() == 1);
+  const Straggler& late = job->compared.stragglers.front();
+  REQUIRE(late.function);
+  CHECK(late.function->function.text() == "data.py:41 load");
+  CHECK(late.function->share == 1);
+  CHECK(late.function->all_samples == 8 * job->compared.iterations.size());
+  CHECK(straggler_lines(*job).find(
+            "more in `step/data`; host code there: data.py:41 load (100 % of that time, of ") !=
+        std::string::npos);
+  CHECK(straggler_table(*job).columns.back().key == "function");
 }
 
 TEST_CASE("collectives that belong to none of another rank are told") {

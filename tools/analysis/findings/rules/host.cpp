@@ -66,6 +66,16 @@ std::string obstacles_text(const FindingContext& context, Finding& finding) {
          " in the way of a graph: `rangefinder report DIR --section graphs --check`.";
 }
 
+/// What the host did in the gaps of LaunchSums.
+StackTimes stacks_in_gaps(const FindingContext& context) {
+  StackTimes out;
+  each_sample_in(context.facts.stacks, context.gaps.short_times(),
+                 [&](std::uint32_t, const StackMoment& moment) {
+                   if (!context.loop.found() || context.loop.contains(moment.at_ns)) out.add(moment);
+                 });
+  return out;
+}
+
 }  // namespace
 
 // Kernels end before the host has launched the next one, so launches limit the speed.
@@ -114,6 +124,7 @@ void find_launch_bound(const FindingContext& context, std::vector<Finding>& out)
                      share),
       evidence_count("repetitions", "iterations", analysed)};
   context.add_cost(finding, launches);
+  add_function(context, stacks_in_gaps(context), finding);
   finding.why += obstacles_text(context, finding);
   finding.next_step =
       "replay an iteration as a CUDA graph, or run fewer and larger kernels: fuse them, or use larger "

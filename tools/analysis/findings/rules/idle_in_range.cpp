@@ -26,6 +26,7 @@ constexpr std::uint64_t kMinSpanOnceNs = 10'000'000;
 struct Idle {
   std::uint64_t ns = 0, gaps = 0, longest_ns = 0;
   std::uint64_t sync_ns = 0, memory_ns = 0;  ///< of ns, in calls that wait, allocate or free
+  StackTimes stacks;                         ///< of the same time
 };
 
 /// The place "" is outside any range.
@@ -44,15 +45,16 @@ void blame(const FindingContext& context, const LongGap& gap, std::map<std::stri
     idle.memory_ns += piece.calls[static_cast<std::size_t>(HostCall::memory)];
     of_gap[place] += ns;
   };
-  if (thread == context.facts.host_threads.end()) {
-    HostPiece piece;
-    piece.from_ns = gap.start_ns;
-    piece.to_ns = gap.end_ns;
-    take(piece);
-  } else {
-    HostTimeline::Cursor anywhere;  // not kept: the gaps of several threads alternate
-    thread->second.visit(gap.start_ns, gap.end_ns, take, anywhere);
-  }
+  static const HostTimeline kNoHost;
+  const HostTimeline& host = thread == context.facts.host_threads.end() ? kNoHost : thread->second;
+  HostTimeline::Cursor anywhere;  // not kept: the gaps of several threads alternate
+  host.visit(gap.start_ns, gap.end_ns, take, anywhere);
+  context.facts.stacks.each(gap.thread, gap.start_ns, gap.end_ns, [&](const StackMoment& moment) {
+    const HostPiece piece = host.at(moment.at_ns, anywhere);
+    if (piece.path == kHeldPath || piece.in(HostCall::launch)) return;
+    const auto place = places.find(context.module_text(piece.path));
+    if (place != places.end()) place->second.stacks.add(moment);
+  });
   for (const auto& [place, ns] : of_gap) {
     ++places[place].gaps;
     places[place].longest_ns = std::max(places[place].longest_ns, ns);
@@ -73,13 +75,21 @@ constexpr HostAdvice kWaits{
     "launch the next work before the wait, or wait for an event of what the host needs instead of all work",
     "event.synchronize()  # of torch.cuda.Event, in place of torch.cuda.synchronize()",
     "cudaEventSynchronize(event);  // in place of cudaDeviceSynchronize()"};
+constexpr HostAdvice kWaitsForWorkers{
+    "The host launches nothing in that time.",
+    "give the DataLoader more workers, or make what they do cheaper",
+    "torch.utils.data.DataLoader(dataset, num_workers=16, prefetch_factor=4, persistent_workers=True)", ""};
 constexpr HostAdvice kAllocates{"The host allocates or frees memory in half of it or more.",
                                 "allocate once and keep the buffers, or take them from a pool", "",
                                 "cudaMallocAsync(&buffer, bytes, stream);"};
 
-const HostAdvice& advice_for(const Idle& idle) {
+const HostAdvice& advice_for(const FindingContext& context, const Idle& idle) {
+  constexpr double kMost = 0.5;
   const std::uint64_t waits = std::max(idle.sync_ns, idle.memory_ns);
-  if (2 * waits < idle.ns) return kOwnCode;
+  if (2 * waits < idle.ns) {
+    const std::optional<MainFunction> main = main_function(context.input.trace.stacks, idle.stacks);
+    return main && main->function.waits_for_workers && main->share > kMost ? kWaitsForWorkers : kOwnCode;
+  }
   return idle.sync_ns == waits ? kWaits : kAllocates;
 }
 
@@ -109,8 +119,9 @@ void report_idle(const FindingContext& context, const Idle& idle, const std::str
   finding.why = "The GPU is idle for " + context.each_text(ns) + context.per() + ", in " +
                 gaps_text(idle.gaps, once ? 1 : context.loop.count) +
                 " of at least 100 us; the longest took " + duration_text(idle.longest_ns) + ". ";
-  const HostAdvice& advice = advice_for(idle);
+  const HostAdvice& advice = advice_for(context, idle);
   finding.why += advice.why;
+  add_function(context, idle.stacks, finding);
   finding.evidence = {
       evidence_ns("idle_ns", "GPU idle time", ns),
       evidence_share("share_of_time", "share of the analysed time", share),
