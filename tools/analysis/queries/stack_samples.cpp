@@ -5,6 +5,7 @@ namespace rangefinder {
 
 void StackSamples::add(const SelectedRows& rows) {
   constexpr TimeNs kLatestStart = kMaxNs - (TimeNs{UINT32_MAX} + 1) * 1000;
+  main_thread_ = static_cast<std::uint32_t>(rows.names().header.pid);
   rows.lines<StackSampleRecord>([&](const StackSampleRecord& record) {
     if (record.start_ns == kNoTime || record.start_ns > kLatestStart) return;
     for (const StackSample& sample : record.samples) {
@@ -12,6 +13,13 @@ void StackSamples::add(const SelectedRows& rows) {
       if (rows.selects(at_ns)) threads_[record.thread].push_back({at_ns, sample.stack, record.interval_ns});
     }
   });
+}
+
+const std::vector<StackMoment>& StackSamples::of(std::uint32_t thread) const {
+  static const std::vector<StackMoment> kNone;
+  auto at = threads_.find(thread);
+  if (at == threads_.end()) at = threads_.find(main_thread_);
+  return at == threads_.end() ? kNone : at->second;
 }
 
 void StackSamples::finish() {

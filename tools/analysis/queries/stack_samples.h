@@ -7,7 +7,9 @@
 //   both               ─▶ each_sample_in(samples, spans, see)
 //
 // A sample belongs to a time if it was read in it, and stands for its interval. Samples outside of the times
-// in question do not count there. Memory: 16 bytes per sample, 4 to 6 bytes per span. One thread.
+// in question do not count there. A thread without samples runs no Python: for what it does, as PyTorch's
+// backward passes, the main thread waits, and its samples name the call. Memory: 16 bytes per sample, 4 to 6
+// bytes per span. One thread.
 #pragma once
 
 #include <algorithm>
@@ -40,12 +42,12 @@ class StackSamples {
   [[nodiscard]] const std::map<std::uint32_t, std::vector<StackMoment>>& threads() const noexcept {
     return threads_;
   }
-  /// see(StackMoment), of a thread in [from, to).
+  /// Of a thread, or of the main thread if that one has none; empty: neither has.
+  [[nodiscard]] const std::vector<StackMoment>& of(std::uint32_t thread) const;
+  /// see(StackMoment), of() a thread in [from, to).
   template <typename See>
   void each(std::uint32_t thread, TimeNs from, TimeNs to, See&& see) const {
-    const auto of_thread = threads_.find(thread);
-    if (of_thread == threads_.end()) return;
-    const std::vector<StackMoment>& all = of_thread->second;
+    const std::vector<StackMoment>& all = of(thread);
     auto at = std::lower_bound(all.begin(), all.end(), from, is_before);
     for (; at != all.end() && at->at_ns < to; ++at) see(*at);
   }
@@ -54,6 +56,7 @@ class StackSamples {
   static bool is_before(const StackMoment& moment, TimeNs time) noexcept { return moment.at_ns < time; }
 
   std::map<std::uint32_t, std::vector<StackMoment>> threads_;
+  std::uint32_t main_thread_ = 0;
 };
 
 /// Spans of time of each thread.
@@ -79,14 +82,12 @@ class ThreadSpans {
   std::map<std::uint32_t, Spans> threads_;
 };
 
-/// see(thread, StackMoment) for the samples in spans of their own threads, in order of time for each thread.
+/// see(thread, StackMoment) for the samples of() threads in their spans, in order of time for each thread.
 template <typename See>
 void each_sample_in(const StackSamples& samples, const ThreadSpans& spans, See&& see) {
   spans.each([&](std::uint32_t thread, const GapList& list) {
     GapSearch search(list);
-    const auto of_thread = samples.threads().find(thread);
-    if (of_thread == samples.threads().end()) return;
-    for (const StackMoment& moment : of_thread->second) {
+    for (const StackMoment& moment : samples.of(thread)) {
       if (search.overlaps(moment.at_ns, moment.at_ns + 1)) see(thread, moment);
     }
   });

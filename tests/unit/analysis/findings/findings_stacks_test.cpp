@@ -95,6 +95,24 @@ TEST_CASE("samples of other threads do not count") {
   CHECK_FALSE(required(LoadingTrace(0).found(), "idle_in_range").function);
 }
 
+TEST_CASE("for a thread without Python the main thread's samples count, as in PyTorch's backward passes") {
+  LoadingTrace trace;
+  const std::string main_thread = "\"thread\":" + std::to_string(MadeTrace::kThread);
+  for (std::string& line : trace.lines) {
+    const std::size_t at = line.find(main_thread);
+    if (line.find("\"t\":\"launch\"") != std::string::npos && at != std::string::npos)
+      line.replace(at, main_thread.size(), "\"thread\":4800");
+  }
+  REQUIRE(header().pid == MadeTrace::kThread);
+
+  const Finding finding = required(trace.found(), "idle_in_range");
+
+  CHECK(finding.where.empty());
+  REQUIRE(finding.function);
+  CHECK(finding.function->function.text() == "data.py:41 Images.load");
+  CHECK(summary_of(trace).host_code);
+}
+
 TEST_CASE("the opening names the function of host code with its share of the samples in it") {
   const RunSummary run = summary_of(LoadingTrace());
 

@@ -44,6 +44,30 @@ IdleTime idle_of(const MadeTrace& made) {
 
 }  // namespace
 
+TEST_CASE("the kept times of host code are the idle time without calls, of the launching thread") {
+  TwoKernels made(80'000);
+  made.sync(1, 45'000, 60'000);
+  made.write();
+  WholeTrace trace(open_trace_folder(made.folder.path()), IdleCauses::kColumns);
+  IdleCauses causes(trace.iterations());
+  causes.keep_host_code();
+  trace.each([&causes](const SelectedRows& rows) { causes.add(rows); });
+  causes.finish();
+
+  std::vector<std::pair<TimeNs, TimeNs>> kept;
+  std::uint64_t kept_ns = 0;
+  causes.host_code().each([&](std::uint32_t thread, const GapList& spans) {
+    CHECK(thread == MadeTrace::kThread);
+    spans.each([&](const Gap& span) {
+      kept.emplace_back(span.from_ns, span.to_ns);
+      kept_ns += span.ns();
+    });
+  });
+  // From the first kernel's end to the second's start, without the wait and the launch.
+  CHECK(kept == std::vector<std::pair<TimeNs, TimeNs>>{{40'000, 45'000}, {60'000, 80'000}, {84'000, 90'000}});
+  CHECK(kept_ns == ns_of(causes.total(), IdleCause::host_code));
+}
+
 TEST_CASE("a gap between launched kernels is queued") {
   CHECK(ns_of(idle_of(TwoKernels(15'000)), IdleCause::queued) == 50'000);
 }
