@@ -9,7 +9,7 @@ void StackSamples::add(const SelectedRows& rows) {
   rows.lines<StackSampleRecord>([&](const StackSampleRecord& record) {
     if (record.start_ns == kNoTime || record.start_ns > kLatestStart) return;
     for (const StackSample& sample : record.samples) {
-      const TimeNs at_ns = record.start_ns + TimeNs{sample.after_us} * 1000;
+      const TimeNs at_ns = sample_time_ns(record, sample);
       if (rows.selects(at_ns)) threads_[record.thread].push_back({at_ns, sample.stack, record.interval_ns});
     }
   });

@@ -20,6 +20,7 @@
 
 #include "schema/stack_record.h"
 #include "tools/analysis/model/selected_rows.h"
+#include "tools/analysis/model/stack_names.h"
 #include "tools/analysis/queries/gap_list.h"
 
 namespace rangefinder {
