@@ -97,20 +97,24 @@ std::uint32_t PythonFrames::thread_id_of(const std::byte* thread) const noexcept
 bool PythonFrames::read_thread(std::uintptr_t at, std::uintptr_t interpreter, PythonThread& thread,
                                std::uintptr_t& next) {
   std::array<std::byte, kMaxStructBytes> bytes;
-  if (thread_bytes_ > bytes.size() || !memory_.read(at, bytes.data(), thread_bytes_)) return false;
-  // A thread that ended meanwhile leaves any content.
-  if (pointer(bytes.data(), at_.thread.interp) != interpreter) return false;
+  const auto read_struct = [&] {
+    // A thread that ended meanwhile leaves any content.
+    return memory_.read(at, bytes.data(), thread_bytes_) &&
+           pointer(bytes.data(), at_.thread.interp) == interpreter;
+  };
+  if (thread_bytes_ > bytes.size() || !read_struct()) return false;
   next = pointer(bytes.data(), at_.thread.next);
-  const std::uintptr_t before = innermost(bytes.data());
-  if (before == 0) return false;
-  const bool whole = walk(before, first_);
-  if (!memory_.read(at, bytes.data(), thread_bytes_) ||
-      pointer(bytes.data(), at_.thread.interp) != interpreter)
-    return false;
-  const std::uintptr_t after = innermost(bytes.data());
-  if (after == 0) return false;  // it left its last frame
   common_.clear();
-  if (whole && walk(after, second_)) keep_common();
+  // A generator's frame may be freed while it is read; then all of the stack is read again.
+  for (int tries = 0; tries < kMaxTries && common_.empty(); ++tries) {
+    const std::uintptr_t before = innermost(bytes.data());
+    if (before == 0) return false;  // it runs no Python
+    const bool whole = walk(before, first_);
+    if (!read_struct()) return false;
+    const std::uintptr_t after = innermost(bytes.data());
+    if (after == 0) return false;
+    if (whole && walk(after, second_)) keep_common();
+  }
   thread.id = thread_id_of(bytes.data());
   thread.frames = common_;
   if (!common_.empty() && thread.id != 0) return true;

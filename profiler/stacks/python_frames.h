@@ -76,6 +76,7 @@ class PythonFrames {
     PythonFrame frame;
   };
   static constexpr std::size_t kMaxStructBytes = 512;
+  static constexpr int kMaxTries = 3;
 
   [[nodiscard]] std::uintptr_t first_interpreter() const noexcept;
   [[nodiscard]] bool read_interpreter(std::uintptr_t at, Interpreter& out) const noexcept;

@@ -37,8 +37,9 @@ namespace rangefinder {
 class StackSampler {
  public:
   static constexpr std::int64_t kMinIntervalNs = 10'000'000, kMaxIntervalNs = 1'280'000'000;
-  /// CPU time of the thread, of wall time.
-  static constexpr double kMaxShare = 0.01;
+  /// CPU time of the thread, of wall time. With the first second, which reads all functions, it stays below 1
+  /// %.
+  static constexpr double kMaxShare = 0.009;
   /// A record ends after kRecordNs, and after kWaitingNs if its thread has one stack in it.
   static constexpr std::int64_t kRecordNs = 1'000'000'000, kWaitingNs = 5'000'000'000;
   static constexpr std::size_t kMaxRecords = 16'384, kMaxThreads = 4096;

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of the call stacks of Python programs: they name the function that ran, and never one that did not."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from harness import InjectionCase, bounds_wall_time
+from harness import Build, InjectionCase, bounds_wall_time
 
 PROGRAMS = Path(__file__).parent / "programs"
 PROGRAM = PROGRAMS / "stacks.py"
@@ -91,6 +93,24 @@ class StackCases(InjectionCase):
             self.assertGreater(len(held), 10, python)
             self.assertEqual(len({thread for thread, _, _ in held}), 1, python)
             self.assertNotEqual(held[0][0], found[0][0], python)
+
+    @bounds_wall_time
+    def test_the_first_screen_names_function_and_line(self):
+        if Build.rangefinder is None:
+            self.skipTest("no rangefinder")
+        for case, (function, _) in CASES.items():
+            trace = self.run_python(PROGRAM, case)
+            done = subprocess.run([Build.rangefinder, "report", trace.folder, "--json"], stdout=subprocess.PIPE, check=True)
+            found = json.loads(done.stdout)["traces"][0]["opening"]["host_code"]
+            own = function if sys.version_info >= (3, 11) else function.split(".")[-1]
+            # The launches and waits of the loop are functions too.
+            wanted = "reads_items|launch|synchronize" if case == "reads_items" else re.escape(own)
+            self.assertRegex(found["function"], wanted, case)
+            self.assertEqual(found["function"].startswith("(garbage collection) in"), case == "makes_garbage")
+            self.assertEqual(found["function"].startswith("import in"), case == "imports_late")
+            lines = (PROGRAMS / Path(found["file"]).name).read_text().splitlines()
+            self.assertTrue(lines[found["line"] - 1].strip(), case)
+            self.assertGreater(found["share"], 0.3, case)
 
     def test_stacks_are_off_by_default(self):
         trace = self.run_python(PROGRAM, "slow_loader", RANGEFINDER_STACKS=None)

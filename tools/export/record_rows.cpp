@@ -265,11 +265,11 @@ void RecordRows::add_nvtx_names() {
 }
 
 void RecordRows::add_stacks() {
-  each_by_id(trace_.host_stacks.frames, [this](std::uint32_t id, const FrameRecord& frame) {
+  each_by_id(trace_.host_stacks.frames(), [this](std::uint32_t id, const FrameRecord& frame) {
     write(RowTable::frames, id, frame.function, cell_if(!frame.file.empty(), frame.file),
           nonzero(frame.line));
   });
-  each_by_id(trace_.host_stacks.stacks, [this](std::uint32_t id, const StackRecord& stack) {
+  each_by_id(trace_.host_stacks.stacks(), [this](std::uint32_t id, const StackRecord& stack) {
     write(RowTable::stacks, id, nonzero(stack.caller), stack.frame,
           trace_.host_stacks.frame(stack.frame).function);
   });

@@ -18,14 +18,16 @@ void FindingFacts::begin(const TraceNames& names) {
   for (const auto& [path, record] : names.paths) {
     if (record.name == kCompilation) compilers_.insert(path);
   }
-  if (names.stacks.empty()) return;
-  gaps.keep_short_times();
-  if (idle_ != nullptr) idle_->keep_host_code();
 }
 
 void FindingFacts::add(const SelectedRows& rows) {
   if (names_ == nullptr) begin(rows.names());
   names_ = &rows.names();
+  // Without stacks the times would be kept in vain. The first ones come within a second of the trace.
+  if (!names_->stacks.empty()) {
+    gaps.keep_short_times();
+    if (idle_ != nullptr) idle_->keep_host_times();
+  }
   add_lines(rows);
   iteration_log.begin_chunk(rows);
   kernels.add(rows);

@@ -25,10 +25,17 @@ namespace rangefinder {
 class StackNames {
  public:
   void add(const FrameRecord& frame) { frames_.emplace(frame.id, frame); }
-  void add(const StackRecord& stack) { stacks_.emplace(stack.id, Stack{stack.caller, stack.frame}); }
+  void add(const StackRecord& stack) { stacks_.emplace(stack.id, stack); }
 
   /// True: the trace has no samples of stacks, so far.
   [[nodiscard]] bool empty() const noexcept { return stacks_.empty(); }
+  /// By id, as the lines have them.
+  [[nodiscard]] const std::unordered_map<std::uint32_t, FrameRecord>& frames() const noexcept {
+    return frames_;
+  }
+  [[nodiscard]] const std::unordered_map<std::uint32_t, StackRecord>& stacks() const noexcept {
+    return stacks_;
+  }
   /// "(unknown)" for an id without a line.
   [[nodiscard]] const FrameRecord& frame(std::uint32_t id) const;
   /// The innermost frame of a stack; 0: it has no line.
@@ -50,11 +57,8 @@ class StackNames {
   void frames_of(std::uint32_t stack, std::vector<std::uint32_t>& out) const;
 
  private:
-  struct Stack {
-    std::uint32_t caller = 0, frame = 0;
-  };
   std::unordered_map<std::uint32_t, FrameRecord> frames_;
-  std::unordered_map<std::uint32_t, Stack> stacks_;
+  std::unordered_map<std::uint32_t, StackRecord> stacks_;
 };
 
 /// "/app/data.py:41"; without a line "/app/data.py"; "" without a file.

@@ -84,7 +84,7 @@ void IdleCauses::add(const SelectedRows& rows) {
 void IdleCauses::finish() {
   launched_.finish([this](const WorkEvent& event) { add(event); });
   if (last_copy_ != Iterations::kNone) add_to(by_iteration_[last_copy_], since_kernel_of_);
-  host_code_.take(host_code_since_kernel_);
+  take_since_kernel();
 }
 
 IdleTime IdleCauses::total() const noexcept {
@@ -114,10 +114,10 @@ void IdleCauses::add(const WorkEvent& event) {
   const bool is_first = busy_until_ == kNoTime;
   if (is_first) {
     add_to(total_, since_kernel_);
-    host_code_.take(host_code_since_kernel_);
+    take_since_kernel();
   }
   since_kernel_ = since_kernel_of_ = {};
-  host_code_since_kernel_.clear();
+  host_times_since_kernel_ = {};
   const TimeNs idle_from = is_first ? worked_until_ : busy_until_;
   if (idle_from != kNoTime && event.at_ns > idle_from) {
     const auto thread = calls_.find(event.thread);
@@ -137,7 +137,7 @@ void IdleCauses::add_copy(const WorkEvent& event) {
   IdleTime idle{};
   if (from > worked_until_) {
     add_host(idle, worked_until_, from, event);
-    if (keeps_host_code_) keep_host(host_code_since_kernel_, worked_until_, from, event);
+    if (keeps_host_times_) keep_host(host_times_since_kernel_, worked_until_, from, event);
   }
   if (to > worked_until_) of(idle, IdleCause::copies) += elapsed_ns(std::max(from, worked_until_), to);
   worked_until_ = std::max(worked_until_, to);
@@ -162,10 +162,10 @@ void IdleCauses::add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by) {
     add_to(sum, part);
   };
   add(total_, from, to);
-  if (keeps_host_code_) {
+  if (keeps_host_times_) {
     each_part(
         from, to, [](std::uint64_t) {},
-        [&](TimeNs start, TimeNs end) { keep_host(host_code_, start, end, ended_by); });
+        [&](TimeNs start, TimeNs end) { keep_host(host_times_, start, end, ended_by); });
   }
   const std::size_t at = iterations_.of(ended_by.work), before = iterations_.at(from);
   TimeNs began = to;
@@ -247,14 +247,21 @@ void IdleCauses::add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent
   of(out, IdleCause::host_code) += rest_ns;
 }
 
-void IdleCauses::keep_host(ThreadSpans& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
+void IdleCauses::keep_host(HostTimes& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
   if (ended_by.launch_start_ns == kNoTime || !host_was_late(from, ended_by)) return;
   each_call(ended_by.thread, from, to, [&](TimeNs start, TimeNs end, HostCall kind) {
-    if (cause_of(kind) == IdleCause::host_code) return;
-    out.add(ended_by.thread, from, start);
+    const IdleCause cause = cause_of(kind);
+    if (cause == IdleCause::host_code) return;
+    out.code.add(ended_by.thread, from, start);
+    if (cause == IdleCause::waiting) out.waiting.add(ended_by.thread, start, end);
     from = end;
   });
-  out.add(ended_by.thread, from, to);
+  out.code.add(ended_by.thread, from, to);
+}
+
+void IdleCauses::take_since_kernel() {
+  host_times_.code.take(host_times_since_kernel_.code);
+  host_times_.waiting.take(host_times_since_kernel_.waiting);
 }
 
 }  // namespace rangefinder

@@ -14,7 +14,7 @@
 //
 // A report that also runs rules joins work and launches once for both: add_call() and add(WorkEvent).
 // Memory: 48 bytes per iteration, the calls of the host since the last kernel, and that of launched_work.h.
-// With keep_host_code() also that of its spans (stack_samples.h).
+// With keep_host_times() also that of its spans (stack_samples.h).
 #pragma once
 
 #include <array>
@@ -64,8 +64,8 @@ class IdleCauses {
   /// Call it after the last chunk.
   void finish();
 
-  /// Before the first chunk: host_code() is needed.
-  void keep_host_code() noexcept { keeps_host_code_ = true; }
+  /// host_times() is needed, of the chunks from now on.
+  void keep_host_times() noexcept { keeps_host_times_ = true; }
 
   // The same, where the caller reads the rows and joins them. Before the calls and the work of a chunk:
   void begin_chunk(const SelectedRows& rows);
@@ -81,8 +81,11 @@ class IdleCauses {
   [[nodiscard]] const std::vector<IdleTime>& by_iteration() const noexcept { return by_iteration_; }
   /// From the first to the last GPU work, in iterations or not.
   [[nodiscard]] IdleTime total() const noexcept;
-  /// The times of IdleCause::host_code in total(), by thread. Contains times in which the profiler held it.
-  [[nodiscard]] const ThreadSpans& host_code() const noexcept { return host_code_; }
+  struct HostTimes {
+    ThreadSpans code, waiting;  ///< IdleCause::host_code and IdleCause::waiting in total(), by thread
+  };
+  /// Contain times in which the profiler held the thread.
+  [[nodiscard]] const HostTimes& host_times() const noexcept { return host_times_; }
   /// False: graphs were recorded as a whole, so that gaps inside of them are unknown.
   [[nodiscard]] bool known() const noexcept { return !whole_graphs_; }
 
@@ -94,6 +97,7 @@ class IdleCauses {
   struct Span {
     TimeNs start_ns, end_ns;
   };
+  void take_since_kernel();
   void add_call(const HostWork& host, HostCall kind);
   void drop_past(std::deque<Call>& calls) const;
   void add_copy(const WorkEvent& event);
@@ -110,7 +114,7 @@ class IdleCauses {
   /// How much of it a host function ran, that a stream waited for.
   [[nodiscard]] std::uint64_t function_ns(TimeNs from, TimeNs to) const;
   void add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
-  void keep_host(ThreadSpans& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
+  void keep_host(HostTimes& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
 
   const Iterations& iterations_;
   std::vector<IdleTime> by_iteration_;
@@ -122,8 +126,8 @@ class IdleCauses {
   TimeNs busy_until_ = kNoTime;
   TimeNs worked_until_ = kNoTime;                // the end of all work so far, also of copies
   IdleTime since_kernel_{}, since_kernel_of_{};  // up to there, if no kernel follows; of the iteration
-  ThreadSpans host_code_, host_code_since_kernel_;
-  bool keeps_host_code_ = false;
+  HostTimes host_times_, host_times_since_kernel_;
+  bool keeps_host_times_ = false;
   std::size_t last_copy_ = Iterations::kNone;  // of the latest copy
   bool whole_graphs_ = false;
   LaunchedWork launched_;                  // of add(SelectedRows)

@@ -119,7 +119,7 @@ void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) cons
   }
   if (exact()) return;
   out.idle = idle;
-  out.host_code = host_code(trace, counted());
+  add_functions(trace, counted(), out);
   out.busy_share = static_cast<double>(busy_ns) / static_cast<double>(wall_ns);
 }
 
@@ -132,23 +132,26 @@ void RunSummaryReader::add_run(const TraceTotals& trace, RunSummary& out) const 
   out.busy_share = std::min(1.0, static_cast<double>(busy_ns) / static_cast<double>(out.wall_ns));
   if (!idle_->known()) return;
   out.idle = idle_->total();
-  out.host_code = host_code(trace, {});
+  add_functions(trace, {}, out);
 }
 
-std::optional<MainFunction> RunSummaryReader::host_code(const TraceTotals& trace,
-                                                        const std::vector<std::size_t>& iterations) const {
-  if (!idle_->known() || trace.stacks.empty()) return std::nullopt;
-  StackTimes times;
+void RunSummaryReader::add_functions(const TraceTotals& trace, const std::vector<std::size_t>& iterations,
+                                     RunSummary& out) const {
+  if (!idle_->known() || trace.stacks.empty()) return;
   const auto counts = [&](TimeNs at_ns) {
     return iterations.empty() ||
            std::binary_search(iterations.begin(), iterations.end(), iterations_.at(at_ns));
   };
-  each_sample_in(rules_->facts().stacks, idle_->host_code(),
-                 [&](std::uint32_t thread, const StackMoment& moment) {
-                   const bool held = trace.holds.within(thread, moment.at_ns, moment.at_ns + 1) != 0;
-                   if (!held && counts(moment.at_ns)) times.add(moment);
-                 });
-  return main_function(trace.stacks, times);
+  const auto main_of = [&](const ThreadSpans& spans) {
+    StackTimes times;
+    each_sample_in(rules_->facts().stacks, spans, [&](std::uint32_t thread, const StackMoment& moment) {
+      const bool held = trace.holds.within(thread, moment.at_ns, moment.at_ns + 1) != 0;
+      if (!held && counts(moment.at_ns)) times.add(moment);
+    });
+    return main_function(trace.stacks, times);
+  };
+  out.host_code = main_of(idle_->host_times().code);
+  out.host_waiting = main_of(idle_->host_times().waiting);
 }
 
 void RunSummaryReader::add_bytes(const SectionInput& input, RunSummary& out) const {

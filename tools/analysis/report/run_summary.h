@@ -51,6 +51,7 @@ struct RunSummary {
   std::optional<double> busy_share;          ///< time with a kernel; absent: exact counters
   IdleTime idle{};                           ///< by cause, summed
   std::optional<MainFunction> host_code;     ///< the function with most of IdleCause::host_code
+  std::optional<MainFunction> host_waiting;  ///< and of IdleCause::waiting
   bool exact = false;       ///< exact counters run launches one at a time, which lengthens the wall time
   std::uint64_t calls = 0;  ///< the bytes below are the sum of this many iterations, or of the run
   std::optional<RowBytes> bytes;  ///< absent: not measured
@@ -89,9 +90,9 @@ class RunSummaryReader {
   [[nodiscard]] bool exact() const;
   void add_times(const TraceTotals& trace, RunSummary& out) const;
   void add_run(const TraceTotals& trace, RunSummary& out) const;
-  /// The function with most idle host code in these iterations; of all times, if there are none.
-  [[nodiscard]] std::optional<MainFunction> host_code(const TraceTotals& trace,
-                                                      const std::vector<std::size_t>& iterations) const;
+  /// The functions with most of the idle time in these iterations; of all times, if there are none.
+  void add_functions(const TraceTotals& trace, const std::vector<std::size_t>& iterations,
+                     RunSummary& out) const;
   void add_bytes(const SectionInput& input, RunSummary& out) const;
   void add_paths(const TraceTotals& trace, RunSummary& out) const;
 

@@ -92,10 +92,13 @@ std::string idle_about(const RunSummary& run) {
   for (const auto& [share, cause] : causes_of(run, kMinShare)) {
     out += (out.empty() ? "" : ", ") + std::string(idle_cause_text(cause)) + " " + percent_text(share);
   }
-  if (!run.host_code) return out;
-  out += "; host code: " + run.host_code->text();
-  const std::string note = run.host_code->note();
-  return note.empty() ? out : out + ". " + note;
+  for (const auto& [function, cause] :
+       {std::pair{&run.host_code, IdleCause::host_code}, std::pair{&run.host_waiting, IdleCause::waiting}}) {
+    if (!*function) continue;
+    out += "; " + std::string(idle_cause_text(cause)) + ": " + (*function)->text();
+    if (const std::string note = (*function)->note(); !note.empty()) out += ". " + note;
+  }
+  return out;
 }
 
 /// Bytes of one iteration. Work without samples counts at the mean rate of the sampled work.
@@ -261,6 +264,7 @@ nlohmann::ordered_json run_summary_json(const RunSummary& run) {
     out["gpu_idle_share"] = 1 - *run.busy_share;
     for (const auto& [share, cause] : causes_of(run, 0)) out["idle_shares"][idle_cause_key(cause)] = share;
     if (run.host_code) out["host_code"] = function_json(*run.host_code);
+    if (run.host_waiting) out["host_waiting"] = function_json(*run.host_waiting);
   }
   if (run.bytes) {
     if (run.bytes->has_parts()) {

@@ -50,13 +50,13 @@ TEST_CASE("the kept times of host code are the idle time without calls, of the l
   made.write();
   WholeTrace trace(open_trace_folder(made.folder.path()), IdleCauses::kColumns);
   IdleCauses causes(trace.iterations());
-  causes.keep_host_code();
+  causes.keep_host_times();
   trace.each([&causes](const SelectedRows& rows) { causes.add(rows); });
   causes.finish();
 
   std::vector<std::pair<TimeNs, TimeNs>> kept;
   std::uint64_t kept_ns = 0;
-  causes.host_code().each([&](std::uint32_t thread, const GapList& spans) {
+  causes.host_times().code.each([&](std::uint32_t thread, const GapList& spans) {
     CHECK(thread == MadeTrace::kThread);
     spans.each([&](const Gap& span) {
       kept.emplace_back(span.from_ns, span.to_ns);
@@ -66,6 +66,12 @@ TEST_CASE("the kept times of host code are the idle time without calls, of the l
   // From the first kernel's end to the second's start, without the wait and the launch.
   CHECK(kept == std::vector<std::pair<TimeNs, TimeNs>>{{40'000, 45'000}, {60'000, 80'000}, {84'000, 90'000}});
   CHECK(kept_ns == ns_of(causes.total(), IdleCause::host_code));
+  std::uint64_t waiting_ns = 0;
+  causes.host_times().waiting.each([&](std::uint32_t, const GapList& spans) {
+    spans.each([&](const Gap& span) { waiting_ns += span.ns(); });
+  });
+  CHECK(waiting_ns == ns_of(causes.total(), IdleCause::waiting));
+  CHECK(waiting_ns == 15'000);
 }
 
 TEST_CASE("a gap between launched kernels is queued") {
