@@ -108,7 +108,7 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "%% a percent sign"},
     {"RANGEFINDER_REDACT", "--redact", kOutput, "off", kOnOrOff<&Options::redact>,
      "Omit the program's arguments from the trace, its summary and the answers of the control socket, and "
-     "the source lines of PyTorch modules and of generated kernels",
+     "the source lines of PyTorch modules, of generated kernels and of host stacks",
      "on"},
     {"RANGEFINDER_SEGMENT_MB", "--segment-mb", kOutput, "256",
      NumberValue{store<&Options::segment_bytes>, 1, 4096, kMiB},

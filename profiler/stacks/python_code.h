@@ -84,7 +84,6 @@ class PythonCode {
   const std::size_t head_bytes_;
   std::unordered_map<std::uintptr_t, Code> codes_;
   std::vector<std::array<std::byte, kMaxHeadBytes>> heads_;  // of the current stack
-  std::size_t heads_read_ = 0;
   std::vector<std::uint8_t> text_;
   std::string utf8_;
 };

@@ -18,7 +18,8 @@ namespace {
 
 using SamplerClock = std::chrono::steady_clock;  // CLOCK_MONOTONIC
 
-constexpr std::int64_t kMeasuredNs = 1'000'000'000;  // between two looks at the cost
+constexpr std::int64_t kMeasuredNs = 1'000'000'000;  // between two checks of the cost
+constexpr std::uint64_t kMaxTornTurns = 2;
 
 std::int64_t sampler_now_ns() noexcept {
   return std::chrono::nanoseconds(SamplerClock::now().time_since_epoch()).count();
@@ -149,7 +150,8 @@ bool StackSampler::turn() {
   ++turn_;
   reader_->frames.read([this](const PythonThread& thread) { add(thread, sources_.now_ns()); });
   for (auto at = threads_.begin(); at != threads_.end();) {
-    const bool gone = at->second.turn != turn_;
+    // One that was torn has no sample in this turn, and goes on.
+    const bool gone = at->second.turn + kMaxTornTurns < turn_;
     if (gone) close(at->second);
     at = gone ? threads_.erase(at) : std::next(at);
   }

@@ -45,7 +45,7 @@ class GpuGaps {
   /// Call it for all work, in order of start. `counts`: a short gap that it ends is in short_gaps().
   void work(const WorkEvent& event, const Holds& holds, bool counts);
 
-  /// Before the first work: short_times() is needed. 4 to 6 bytes per gap.
+  /// short_times() is needed, of the work from now on. 4 to 6 bytes per gap.
   void keep_short_times() noexcept { keeps_short_times_ = true; }
 
   /// Number of GPUs that had work; at least 1, so that callers can divide by it.

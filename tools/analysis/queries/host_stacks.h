@@ -6,8 +6,7 @@
 //                                           └▶ main_function()    the first, with its share of that time
 //
 // stack_places.h says which line of a stack is named. Shares are of the samples in that time, so they add up
-// to
-// 1. Of a function's lines the one with most samples is shown.
+// to 1. Of a function's lines the one with most samples is shown.
 #pragma once
 
 #include <cstdint>
