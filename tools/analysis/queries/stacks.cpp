@@ -189,8 +189,9 @@ class StacksSection final : public Section {
   Table function_rows(const SectionInput& input, const std::map<std::uint32_t, Sums>& threads) const {
     Table table;
     table.name = "stacks";
-    table.empty = samples_.empty() ? "No stacks of host threads in this trace: record with --stacks on (Python)."
-                                   : "Too few samples of stacks to name functions.";
+    table.empty = samples_.empty()
+                      ? "No stacks of host threads in this trace: record with --stacks on (Python)."
+                      : "Too few samples of stacks to name functions.";
     table.columns = columns();
     SampledTime all;
     for (const auto& [thread, sums] : threads) {
