@@ -54,8 +54,7 @@ PythonCode::PythonCode(const PythonRuntime& runtime, const OwnMemory& memory, co
 
 void PythonCode::read_heads(std::span<const PythonFrame> frames) {
   std::array<OwnMemory::Piece, kMaxStackDepth> pieces;
-  const std::size_t bytes = std::min(head_bytes_, kMaxHeadBytes);
-  for (std::size_t i = 0; i < frames.size(); ++i) pieces[i] = {frames[i].code, heads_[i].data(), bytes};
+  for (std::size_t i = 0; i < frames.size(); ++i) pieces[i] = {frames[i].code, heads_[i].data(), head_bytes_};
   std::size_t done = 0;
   // A frame of C has an object that is shorter, or none: it is left out, with no type.
   while (done < frames.size()) {
@@ -80,6 +79,7 @@ bool PythonCode::is_function(const Head& head) const noexcept {
 }
 
 std::uint32_t PythonCode::stack(std::span<const PythonFrame> frames, Latest& latest) {
+  if (head_bytes_ > kMaxHeadBytes) return 0;  // no interpreter that we know
   frames = frames.first(std::min<std::size_t>(frames.size(), kMaxStackDepth));
   const auto shared = static_cast<std::size_t>(
       std::mismatch(frames.rbegin(), frames.rend(), latest.frames.begin(), latest.frames.end()).first -

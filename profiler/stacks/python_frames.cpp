@@ -139,7 +139,9 @@ void PythonFrames::fetch_block(std::uintptr_t end) noexcept {
 }
 
 bool PythonFrames::read_frame(std::uintptr_t at, std::byte* to) {
-  if (at < block_begin_ || at + frame_bytes_ > block_end_) return memory_.read(at, to, frame_bytes_);
+  // `at` may be any number, also one to which nothing can be added.
+  const bool in_block = at >= block_begin_ && at < block_end_ && block_end_ - at >= frame_bytes_;
+  if (!in_block) return memory_.read(at, to, frame_bytes_);
   std::memcpy(to, block_.data() + block_.size() - (block_end_ - at), frame_bytes_);
   return true;
 }

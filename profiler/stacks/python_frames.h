@@ -6,7 +6,7 @@
 //
 // A thread may call and return while it is read. So each stack is read twice, and what both readings have in
 // common is kept: the outer part, which was on the stack all the time. A stack of which nothing is common is
-// torn: it is counted, and passed to nobody. From 3.11 on the frames of a thread lie side by side, and one
+// torn: it is counted and discarded. From 3.11 on the frames of a thread lie side by side, and one
 // copy of 8 KiB has most of them.
 //
 // One thread. Allocates in the first calls only.

@@ -3,9 +3,10 @@
 
     stacks.py CASE…
 
-Each case is a way in which a program makes the GPU wait: its function's name and file are what a stack must name.
+STACKS_SECONDS: how long each case takes. Each case is a way in which a program makes the GPU wait: its function's name and file are what a stack must name.
 """
 import gc
+import os
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from gpu import Gpu  # noqa: E402
 
-SECONDS = 0.4
+SECONDS = float(os.environ.get("STACKS_SECONDS", "0.4"))
 
 
 def until(seconds=SECONDS):

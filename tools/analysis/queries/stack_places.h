@@ -9,7 +9,7 @@
 //
 // That line says what the user can change. Code of the standard library, of installed packages and of this
 // profiler is not the user's; without any of the user's, the innermost line is named. What happens inside
-// that the line does not show is told by StackState.
+// that the line does not show is StackState.
 #pragma once
 
 #include <cstdint>
