@@ -124,11 +124,14 @@ void PythonCode::fill(Code& code, const std::byte* bytes) {
 }
 
 std::int64_t PythonCode::bytes_of_instructions(const std::byte* head) const noexcept {
-  std::int64_t count = 0;
-  if (at_.code.code_object == PythonOffsets::kNone)
-    return value_at<std::int64_t>(head, at_.code.code_size) * 2;
+  constexpr std::int64_t kUnitBytes = 2, kMaxUnits = INT32_MAX / kUnitBytes;
+  if (at_.code.code_object == PythonOffsets::kNone) {
+    const auto units = value_at<std::int64_t>(head, at_.code.code_size);
+    return std::clamp<std::int64_t>(units, 0, kMaxUnits) * kUnitBytes;
+  }
+  std::int64_t bytes = 0;
   const auto instructions = value_at<std::uintptr_t>(head, at_.code.code_object);
-  return memory_.read(instructions + at_.bytes.size, count) ? count : 0;
+  return memory_.read(instructions + at_.bytes.size, bytes) ? bytes : 0;
 }
 
 void PythonCode::read_lines(Code& code) {

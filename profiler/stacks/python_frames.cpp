@@ -150,11 +150,11 @@ PythonFrames::Frame PythonFrames::decode(std::uintptr_t at, const std::byte* byt
   const std::uintptr_t code = pointer(bytes, at_.frame.code) & PythonRuntime::kPointerMask;
   if (at_.frame.lasti != PythonOffsets::kNone) {
     const auto last = load<std::int32_t>(bytes, at_.frame.lasti);
-    return {at, {code, last < 0 || python_.has_byte_positions() ? last : last * 2}};
+    return {at, {code, last < 0 || python_.has_byte_positions() ? last : std::min(last, INT32_MAX / 2) * 2}};
   }
   // An instruction outside of the code object: PythonCode refuses the position.
-  const auto offset = static_cast<std::int64_t>(pointer(bytes, at_.frame.instruction)) -
-                      static_cast<std::int64_t>(code + at_.code.code_bytes_begin);
+  const auto offset =
+      static_cast<std::int64_t>(pointer(bytes, at_.frame.instruction) - code - at_.code.code_bytes_begin);
   const bool in_range = offset < INT32_MAX && offset > INT32_MIN;
   return {at, {code, in_range ? static_cast<std::int32_t>(offset) : INT32_MAX}};
 }

@@ -69,10 +69,12 @@ class Locations {
     if (code == kNoColumns || code == kLong) return signed_number();
     return code >= kOneLine && code <= kOneLineLast ? static_cast<std::int64_t>(code - kOneLine) : 0;
   }
+  /// Enough for a line and its sign; the sum over a damaged table of 64 KiB does not overflow.
+  static constexpr unsigned kMaxBits = 36;
   /// Six bits a byte, the lowest first; the lowest of all is the sign.
   std::int64_t signed_number() noexcept {
     std::uint64_t value = 0;
-    for (unsigned shift = 0; !left_.empty() && shift < 60; shift += 6) {
+    for (unsigned shift = 0; !left_.empty() && shift < kMaxBits; shift += 6) {
       const std::uint8_t byte = take();
       value |= std::uint64_t{byte & 63u} << shift;
       if ((byte & 64) == 0) break;
