@@ -64,7 +64,7 @@ class StackCases(InjectionCase):
             # 3.9 and 3.10 have no qualified names.
             own = function if sys.version_info >= (3, 11) else function.split(".")[-1]
             found = stacks.of_functions(own)
-            self.assertGreater(len(found), 10, case)
+            self.assertGreater(len(found), 3, case)
             self.assertLess(len(found), 100, case)
             for _, _, frames in found:
                 program = [frame for frame in frames if frame.get("file", "").endswith("stacks.py")]
@@ -86,11 +86,11 @@ class StackCases(InjectionCase):
             stacks = Stacks(self.run_python(PROGRAM, "slow_loader", "waits_for_lock", python=python))
 
             found = stacks.of_functions("decode_image")
-            self.assertGreater(len(found), 10, python)
+            self.assertGreater(len(found), 3, python)
             lines = {frames[0]["line"] for _, _, frames in found if frames[0]["function"].endswith("decode_image")}
             self.assertLessEqual(lines, DECODE_LINES, python)
             held = stacks.of_functions("hold_lock")
-            self.assertGreater(len(held), 10, python)
+            self.assertGreater(len(held), 3, python)
             self.assertEqual(len({thread for thread, _, _ in held}), 1, python)
             self.assertNotEqual(held[0][0], found[0][0], python)
 
@@ -121,7 +121,7 @@ class StackCases(InjectionCase):
 
     def test_redacted_frames_have_no_file(self):
         trace = self.run_python(PROGRAM, "slow_loader", RANGEFINDER_REDACT="on")
-        self.assertGreater(len(Stacks(trace).of_functions("decode_image")), 10)
+        self.assertGreater(len(Stacks(trace).of_functions("decode_image")), 3)
         self.assertFalse([line for line in trace.of("frame") if "file" in line or "line" in line])
 
     @bounds_wall_time
@@ -130,7 +130,7 @@ class StackCases(InjectionCase):
                                 RANGEFINDER_CAPTURE="after:300ms,for:500ms")
         self.assertEqual(trace.problems(), [])
         times = [at for _, at, _ in Stacks(trace).samples]
-        self.assertGreater(len(times), 20)
+        self.assertGreater(len(times), 5)
         self.assertGreater(min(times), -20_000_000)
         self.assertLess(max(times), trace.end["at"])
 
