@@ -64,7 +64,7 @@ class StackCases(InjectionCase):
             # 3.9 and 3.10 have no qualified names.
             own = function if sys.version_info >= (3, 11) else function.split(".")[-1]
             found = stacks.of_functions(own)
-            self.assertGreater(len(found), 3, case)
+            self.assertGreater(len(found), 10, case)
             self.assertLess(len(found), 100, case)
             for _, _, frames in found:
                 program = [frame for frame in frames if frame.get("file", "").endswith("stacks.py")]
@@ -86,11 +86,11 @@ class StackCases(InjectionCase):
             stacks = Stacks(self.run_python(PROGRAM, "slow_loader", "waits_for_lock", python=python))
 
             found = stacks.of_functions("decode_image")
-            self.assertGreater(len(found), 3, python)
+            self.assertGreater(len(found), 10, python)
             lines = {frames[0]["line"] for _, _, frames in found if frames[0]["function"].endswith("decode_image")}
             self.assertLessEqual(lines, DECODE_LINES, python)
             held = stacks.of_functions("hold_lock")
-            self.assertGreater(len(held), 3, python)
+            self.assertGreater(len(held), 10, python)
             self.assertEqual(len({thread for thread, _, _ in held}), 1, python)
             self.assertNotEqual(held[0][0], found[0][0], python)
 
@@ -119,9 +119,10 @@ class StackCases(InjectionCase):
         trace = self.run_python(PROGRAM, "slow_loader", RANGEFINDER_STACKS=None)
         self.assertEqual(trace.of("frame", "stack", "stack_sample"), [])
 
+    @bounds_wall_time
     def test_redacted_frames_have_no_file(self):
         trace = self.run_python(PROGRAM, "slow_loader", RANGEFINDER_REDACT="on")
-        self.assertGreater(len(Stacks(trace).of_functions("decode_image")), 3)
+        self.assertGreater(len(Stacks(trace).of_functions("decode_image")), 10)
         self.assertFalse([line for line in trace.of("frame") if "file" in line or "line" in line])
 
     @bounds_wall_time
@@ -130,7 +131,7 @@ class StackCases(InjectionCase):
                                 RANGEFINDER_CAPTURE="after:300ms,for:500ms")
         self.assertEqual(trace.problems(), [])
         times = [at for _, at, _ in Stacks(trace).samples]
-        self.assertGreater(len(times), 5)
+        self.assertGreater(len(times), 20)
         self.assertGreater(min(times), -20_000_000)
         self.assertLess(max(times), trace.end["at"])
 
@@ -140,14 +141,15 @@ class StackCases(InjectionCase):
         self.assertEqual(run.trace().of("stack_sample"), [])
 
     @bounds_wall_time
-    def test_a_sample_takes_at_most_40_bytes_and_little_cpu_time(self):
-        trace = self.run_python(PROGRAM)
+    def test_a_sample_takes_at_most_40_bytes_and_one_percent_of_a_core(self):
+        # Long enough for the interval to follow the cost, on a busy machine too.
+        trace = self.run_python(PROGRAM, "tokenize", STACKS_SECONDS="4")
         samples = len(Stacks(trace).samples)
         segments = [segment.read_text() for segment in trace.folder.glob("trace-*.ndjson")]
         text = sum(len(line) for line in "".join(segments).splitlines() if '"t":"stack_sample"' in line)
         self.assertLess(text / samples, 40)
-        # The interval follows the cost after a second each time, and a busy machine makes CPU time longer.
-        self.assertLess(trace.end["own_cost"]["stacks_cpu_ns"], 0.04 * trace.end["at"])
+        # The first second reads every function.
+        self.assertLess(trace.end["own_cost"]["stacks_cpu_ns"], 0.02 * trace.end["at"])
 
     def test_a_storm_of_frames_threads_and_interpreters_shows_no_stack_that_never_was(self):
         seconds = os.environ.get("RANGEFINDER_TEST_STORM", "3")

@@ -148,9 +148,9 @@ class TraceProfiles {
     Profile profile{prefix_ + "host thread " + std::to_string(thread) + shown, "nanoseconds", {}};
     Stack host, stack;
     for (const auto& [id, ns] : stacks) {
-      trace_.host_stacks.frames_of(id, host);
+      trace_.stacks.frames_of(id, host);
       stack.clear();
-      for (const std::uint32_t frame : host) stack.push_back(host_frame(trace_.host_stacks.frame(frame)));
+      for (const std::uint32_t frame : host) stack.push_back(host_frame(trace_.stacks.frame(frame)));
       profile.weights[stack] += ns;
     }
     out.push_back(std::move(profile));

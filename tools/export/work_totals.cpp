@@ -54,8 +54,6 @@ void add_exact(WorkTotals& out, const ExactRecord& exact) {
 void add_other(WorkTotals& out, const Line& line) {
   std::visit([&out](const auto& record) { out.CoveredTime::add(record); }, line);
   if (const auto* const record = std::get_if<ConditionRecord>(&line)) out.conditions.add(*record);
-  if (const auto* const frame = std::get_if<FrameRecord>(&line)) out.host_stacks.add(*frame);
-  if (const auto* const stack = std::get_if<StackRecord>(&line)) out.host_stacks.add(*stack);
   if (const auto* const record = std::get_if<StackSampleRecord>(&line)) {
     auto& stacks = out.stack_ns[record->thread];
     for (const StackSample& sample : record->samples) stacks[sample.stack] += record->interval_ns;

@@ -17,7 +17,6 @@
 #include <set>
 
 #include "profiler/attribution/condition_totals.h"
-#include "tools/analysis/model/stack_names.h"
 #include "tools/analysis/model/trace_names.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 #include "tools/export/time_span.h"
@@ -48,7 +47,6 @@ struct WorkTotals : TraceNames, CoveredTime {
   std::map<WorkKey, ExactSum> exact;    ///< a counter range has kind graph and name 0
   std::set<std::uint32_t> metric_sets;  ///< of the measured launches; several: sets that take turns
   ConditionTotals conditions;
-  StackNames host_stacks;
   std::map<std::uint32_t, std::map<std::uint32_t, std::uint64_t>> stack_ns;  ///< by thread and stack
   std::optional<SampledTotals> sampled;  ///< of a trace with samples and without exact bytes
 };
