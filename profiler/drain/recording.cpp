@@ -56,7 +56,7 @@ FILE* open_stream(const std::string& path) {
 
 RecordingWriter::RecordingWriter(const std::string& path, const Recorder& recorder,
                                  const CuptiFunctions* cupti)
-    : file_(open_stream(path)), recorder_(recorder), cupti_(cupti) {
+    : file_(open_stream(path)), recorder_(recorder), cupti_(cupti), stack_lines_(recorder) {
   if (file_ == nullptr) return;
   descriptor_ = OwnedFile::of(fileno(file_.get()));
   FileHead head;
@@ -174,6 +174,20 @@ void RecordingWriter::conditions(std::span<const ConditionRecord> records) {
   std::string lines;
   for (const ConditionRecord& record : records) write_line(lines, record);
   chunk(ChunkKind::conditions, lines.data(), lines.size());
+}
+
+void RecordingWriter::stacks(std::span<const StackSampleRecord> records) {
+  tables();
+  std::string lines;
+  for (const StackSampleRecord& record : records) {
+    for (const StackSample& sample : record.samples)
+      stack_lines_.need(sample.stack, [&lines](const auto& line) { write_line(lines, line); });
+    write_line(lines, record);
+  }
+  Bytes bytes;
+  bytes.value(StacksChunk{recorder_.loss.get(Loss::stacks_lost), recorder_.loss.get(Loss::stacks_folded)});
+  bytes.add(lines.data(), lines.size());
+  chunk(ChunkKind::stacks, bytes.data.data(), bytes.data.size());
 }
 
 void RecordingWriter::tick(const TickChunk& tick) {

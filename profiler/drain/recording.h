@@ -27,6 +27,7 @@
 #include "profiler/cupti/functions.h"
 #include "profiler/events/recorder.h"
 #include "profiler/guest/owned_file.h"
+#include "profiler/output/stack_lines.h"
 
 namespace rangefinder {
 
@@ -45,6 +46,7 @@ enum class ChunkKind : std::uint32_t {
   metric_set = 12,      // text: metric_set lines, before the first ExactLaunch that was measured with one
   launched_graph = 13,  // LaunchedGraphChunk, then NodeRunChunk: before the first launch that names it
   conditions = 14,      // text: condition lines, their times absolute
+  stacks = 15,          // StacksChunk, text: frame, stack and stack_sample lines, their times absolute
 };
 
 struct LaunchedGraphChunk {
@@ -53,6 +55,11 @@ struct LaunchedGraphChunk {
   std::uint32_t nodes = 0;
   std::uint64_t has_bodies = 0;
 };
+/// Losses so far, which a replay cannot count again.
+struct StacksChunk {
+  std::uint64_t lost = 0, folded = 0;
+};
+
 /// NodePaths::Run without padding.
 struct NodeRunChunk {
   std::uint32_t first = 0, path = 0, kernel = 0;
@@ -111,6 +118,7 @@ class RecordingWriter {
   void metric_set(const MetricSetRecord& set);
   void samples(const PmRecord& record);
   void conditions(std::span<const ConditionRecord> records);
+  void stacks(std::span<const StackSampleRecord> records);
   void tick(const TickChunk& tick);
   void end(const EndFacts& end, std::string_view reason);
 
@@ -131,6 +139,7 @@ class RecordingWriter {
   const CuptiFunctions* const cupti_;
   std::uint32_t names_ = kOtherName, paths_ = kOtherPath,
                 domains_ = 1;  // the file has all entries up to these; the initial ones always exist
+  StackLines stack_lines_;
   std::uint32_t events_thread_ = 0;
   std::vector<std::byte> events_;
   std::unordered_map<const char*, std::string> kernel_names_;

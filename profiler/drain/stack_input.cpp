@@ -20,10 +20,10 @@ void StackInput::begin() {
 void StackInput::turn(bool records, LossLedger& loss) {
   if (sampler_ == nullptr) return;
   sampler_->take(records_);
-  if (records) trace_.on_stacks(records_);
   const std::uint64_t lost = sampler_->lost();
   if (lost > lost_) loss.add(Loss::stacks_lost, lost - lost_);
   lost_ = lost;
+  if (records) trace_.on_stacks(records_);
 }
 
 void StackInput::end() {

@@ -82,6 +82,8 @@ void TraceFiles::on_conditions(std::span<const ConditionRecord> records) {
 }
 
 void TraceFiles::on_stacks(std::span<StackSampleRecord> records) {
+  if (records.empty()) return;
+  if (recording_) recording_->stacks(records);
   for (StackSampleRecord& record : records) {
     record.start_ns -= base_unix_ns_;
     record.end_ns -= base_unix_ns_;

@@ -26,8 +26,7 @@ void TraceWriter::begin() {
   kernel_names_.clear();
   configs_.clear();
   written_sets_.clear();
-  stacks_.clear();
-  frames_.clear();
+  stack_lines_.clear();
   written_threads_.clear();
   written_streams_.clear();
   write_fixed_lines();
@@ -213,18 +212,6 @@ void TraceWriter::need_metric_set(std::uint32_t set) {
   if (at != metric_sets_.end() && written_sets_.add(set)) line(at->second);
 }
 
-// At most kMaxStackDepth calls deep.
-void TraceWriter::need_stack(std::uint32_t stack) {
-  if (stack == 0 || !stacks_.add(stack)) return;
-  const StackNode node = recorder_.stacks.stack_at(stack);
-  need_stack(node.caller);
-  if (frames_.add(node.frame)) {
-    const StackFrame frame = recorder_.stacks.frame_at(node.frame);
-    line(FrameRecord{node.frame, text_of(frame.function), text_of(frame.file), frame.line});
-  }
-  line(StackRecord{stack, node.caller, node.frame});
-}
-
 void TraceWriter::need_work(const GpuWork& work) {
   begin();
   need_gpu(work.gpu);
@@ -336,7 +323,8 @@ void TraceWriter::write(const ConditionRecord& record) {
 void TraceWriter::write(const StackSampleRecord& record) {
   begin();
   need_thread(record.thread);
-  for (const StackSample& sample : record.samples) need_stack(sample.stack);
+  for (const StackSample& sample : record.samples)
+    stack_lines_.need(sample.stack, [this](const auto& found) { line(found); });
   event(record, kStackSample);
 }
 

@@ -19,6 +19,7 @@
 #include "profiler/output/kernel_names.h"
 #include "profiler/output/path_sources.h"
 #include "profiler/output/segment_log.h"
+#include "profiler/output/stack_lines.h"
 #include "schema/record.h"
 
 namespace rangefinder {
@@ -26,7 +27,11 @@ namespace rangefinder {
 class TraceWriter {
  public:
   TraceWriter(Recorder& recorder, SegmentLog& segments, KernelNames& kernels) noexcept
-      : recorder_(recorder), segments_(segments), kernels_(kernels), sources_(recorder.paths) {}
+      : recorder_(recorder),
+        segments_(segments),
+        kernels_(kernels),
+        sources_(recorder.paths),
+        stack_lines_(recorder) {}
 
   /// Repeated at the start of this and every later segment.
   void set_header(const Header& header) { header_ = header; }
@@ -130,7 +135,6 @@ class TraceWriter {
   void need_config(std::uint32_t config);
   void need_stream(std::uint32_t stream);
   void need_metric_set(std::uint32_t set);
-  void need_stack(std::uint32_t stack);
   void write_fixed_lines();
 
   Recorder& recorder_;
@@ -150,7 +154,8 @@ class TraceWriter {
   std::size_t origins_kept_ = 0;
   std::array<std::uint64_t, kKinds> counts_{};
   // Ids that already have a line in this segment.
-  IdSet paths_, domains_, names_, kernel_names_, configs_, written_sets_, stacks_, frames_;
+  IdSet paths_, domains_, names_, kernel_names_, configs_, written_sets_;
+  StackLines stack_lines_;
   std::unordered_map<std::uint32_t, bool> written_threads_, written_streams_;
 };
 

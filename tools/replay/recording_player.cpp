@@ -67,9 +67,8 @@ constexpr Loss kHostLosses[] = {
 };
 
 template <typename Take>
-void for_each_line(const std::vector<std::uint8_t>& bytes, Take take) {
+void for_each_line(std::string_view text, Take take) {
   LineReader reader;
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     Line line;
@@ -78,6 +77,10 @@ void for_each_line(const std::vector<std::uint8_t>& bytes, Take take) {
     take(line);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
+}
+
+[[nodiscard]] std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void expect_id(std::uint32_t id, std::uint32_t expected, const char* what) {
@@ -124,13 +127,15 @@ void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string&
     case ChunkKind::samples:
       return on_samples(chunk.bytes);
     case ChunkKind::conditions:
-      return for_each_line(chunk.bytes, [&](Line& line) {
+      return for_each_line(text_of(chunk.bytes), [&](Line& line) {
         if (auto* const record = std::get_if<ConditionRecord>(&line)) trace_.on_conditions({record, 1});
       });
+    case ChunkKind::stacks:
+      return on_stacks(chunk.bytes);
     case ChunkKind::launched_graph:
       return on_launched_graph(chunk.bytes);
     case ChunkKind::metric_set:
-      return for_each_line(chunk.bytes, [&](Line& line) {
+      return for_each_line(text_of(chunk.bytes), [&](Line& line) {
         if (auto* const set = std::get_if<MetricSetRecord>(&line)) trace_.builder().on_metric_set(*set);
       });
   }
@@ -140,7 +145,7 @@ void RecordingPlayer::on_chunk(RecordingReader::Chunk& chunk, const std::string&
 void RecordingPlayer::on_about(const Bytes& bytes, const std::string& folder) {
   Header header;
   std::vector<GpuRecord> gpus;
-  for_each_line(bytes, [&](Line& line) {
+  for_each_line(text_of(bytes), [&](Line& line) {
     if (auto* const found = std::get_if<Header>(&line)) header = *found;
     if (auto* const found = std::get_if<GpuRecord>(&line)) gpus.push_back(*found);
   });
@@ -231,10 +236,30 @@ void RecordingPlayer::on_exact(const Bytes& bytes) {
 }
 
 void RecordingPlayer::on_samples(const Bytes& bytes) {
-  for_each_line(bytes, [this](Line& line) {
+  for_each_line(text_of(bytes), [this](Line& line) {
     if (auto* const found = std::get_if<SamplesRecord>(&line)) trace_.builder().on_samples(std::move(*found));
     if (auto* const found = std::get_if<SamplingRecord>(&line))
       trace_.builder().on_samples(std::move(*found));
+  });
+}
+
+void RecordingPlayer::on_stacks(const Bytes& bytes) {
+  Cursor cursor(bytes);
+  const auto losses = cursor.value<StacksChunk>();
+  recorder_.loss.set(Loss::stacks_lost, losses.lost);
+  recorder_.loss.set(Loss::stacks_folded, losses.folded);
+  const auto name = [this](const std::string& text) {
+    return text.empty() ? 0 : recorder_.names.intern(text);
+  };
+  for_each_line(cursor.rest(), [&](Line& line) {
+    if (const auto* const frame = std::get_if<FrameRecord>(&line))
+      frames_[frame->id] = recorder_.stacks.frame({name(frame->function), name(frame->file), frame->line});
+    if (const auto* const stack = std::get_if<StackRecord>(&line))
+      stacks_[stack->id] = recorder_.stacks.stack({stacks_[stack->caller], frames_[stack->frame]});
+    if (auto* const found = std::get_if<StackSampleRecord>(&line)) {
+      for (StackSample& sample : found->samples) sample.stack = stacks_[sample.stack];
+      trace_.on_stacks({found, 1});
+    }
   });
 }
 

@@ -41,14 +41,16 @@ class RecordingPlayer {
   void on_activity(Bytes& bytes);
   void on_exact(const Bytes& bytes);
   void on_samples(const Bytes& bytes);
+  void on_stacks(const Bytes& bytes);
   void on_end(const Bytes& bytes);
 
   const CuptiFunctions& cupti_;
   const Options& options_;
   Recorder recorder_;
   TraceFiles trace_;
-  std::deque<std::string> kernel_texts_;                         // a deque: records point to the texts
-  std::unordered_map<std::uint64_t, const char*> kernel_names_;  // by the recorded pointer
+  std::deque<std::string> kernel_texts_;                              // a deque: records point to the texts
+  std::unordered_map<std::uint64_t, const char*> kernel_names_;       // by the recorded pointer
+  std::unordered_map<std::uint32_t, std::uint32_t> frames_, stacks_;  // ids of the recorded process ─▶ ours
   bool ended_ = false;
 };
 

@@ -6,6 +6,7 @@
 STACKS_SECONDS: how long each case takes. Each case is a way in which a program makes the GPU wait: its function's name and file are what a stack must name.
 """
 import gc
+import json
 import os
 import sys
 import threading
@@ -88,11 +89,13 @@ def main():
     gpu = Gpu()
     cases = {"slow_loader": slow_loader, "waits_for_lock": waits_for_lock, "tokenize": tokenize,
              "makes_garbage": makes_garbage, "imports_late": imports_late, "reads_items": lambda: reads_items(gpu)}
-    for name in sys.argv[1:] or cases:
+    names = sys.argv[1:] or list(cases)
+    for name in names:
         gpu.launch()
         cases[name]()
     gpu.launch()
     gpu.synchronize()
+    print(json.dumps({"cases": names}))
 
 
 if __name__ == "__main__":
