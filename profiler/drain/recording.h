@@ -55,16 +55,16 @@ struct LaunchedGraphChunk {
   std::uint32_t nodes = 0;
   std::uint64_t has_bodies = 0;
 };
-/// Losses so far, which a replay cannot count again.
-struct StacksChunk {
-  std::uint64_t lost = 0, folded = 0;
-};
-
 /// NodePaths::Run without padding.
 struct NodeRunChunk {
   std::uint32_t first = 0, path = 0, kernel = 0;
   std::uint16_t known = 0, works = 0;
   std::uint64_t range = 0;
+};
+
+/// Losses so far, which a replay cannot count again.
+struct StacksChunk {
+  std::uint64_t lost = 0, folded = 0;
 };
 
 struct TickChunk {

@@ -6,8 +6,8 @@
     stacks_cost.py memory RANGEFINDER [--minutes N]
 
 time: Hugging Face's RT-DETR without compilation, training of its BERT, and a loop of NumPy and copies. Each is one
-process with stacks, in turns of a quarter of a second; in every other turn ptrace stops the thread that samples them. Processes
-of one program differ by up to 10 %, so two of them would not show it. Prints the median of the pairs with its 95 %
+process with stacks, in turns of a quarter of a second; in every other turn ptrace stops the thread that samples them.
+Two processes of one program differ by more than sampling costs, so they would not show it. Prints the median of the pairs with its 95 %
 interval, and the thread's CPU time over the turns in which it ran; stopped for half of the time, it allows itself twice its
 share of them. Exit code 1: an interval reaches above 1.03.
 memory: two processes of the last program, which also starts and ends threads, side by side. Prints what resident memory
