@@ -20,7 +20,7 @@ class CycleCases(ObedientCase):
         for cycle in range(10):  # one-time allocations are done after this
             self.ok(client.ask("start", out=str(self.place / f"warm-{cycle}")))
             self.ok(client.ask("stop"))
-        before = program.resources()
+        resources = [program.resources()]
         kernels = 0
         for cycle in range(CYCLES):
             self.ok(client.ask("start", out=str(self.place / f"cycle-{cycle}")))
@@ -29,11 +29,15 @@ class CycleCases(ObedientCase):
             lost = {cause: n for cause, n in end["loss"].items() if cause != "nvtx_unclosed"}
             self.assertEqual(lost, {}, f"cycle {cycle}")
             kernels += end["records"].get("kernel", 0)
-        after = program.resources()
+            if cycle + 1 in (CYCLES // 2, CYCLES):
+                resources.append(program.resources())
 
         self.assertGreater(kernels, CYCLES)
-        self.assertEqual(after[:2], before[:2], "threads, open files")
-        self.assertLess(after[2] - before[2], 4096, "KiB of memory")
+        self.assertEqual(resources[-1][:2], resources[0][:2], "threads, open files")
+        # The thread that launches may get its larger ring of 4 MiB, once, in one of the halves. A leak is in both.
+        grew = [later[2] - earlier[2] for earlier, later in zip(resources, resources[1:])]
+        self.assertLess(min(grew), 1024, f"KiB of memory: {grew}")
+        self.assertLess(max(grew), 4096 + 1024, f"KiB of memory: {grew}")
         program.do("storm off")
         self.end_program(program)
 
