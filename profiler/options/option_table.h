@@ -188,7 +188,7 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "ten "
      "times a second",
      "off"},
-    {"RANGEFINDER_STACKS", "--stacks", kRecorded, "off", kOnOrOff<&Options::stacks>,
+    {"RANGEFINDER_STACKS", "--stacks", kRecorded, "on", kOnOrOff<&Options::stacks>,
      "Sample the call stacks of Python threads, a hundred times a second: which function runs while the GPU "
      "waits. CPython 3.9 to 3.14: {values}"},
     {"RANGEFINDER_FOLD_DIGITS", "--fold-digits", kRecorded, "off", kOnOrOff<&Options::fold_digits>,

@@ -49,7 +49,7 @@ class Stacks:
 
 class StackCases(InjectionCase):
     def run_python(self, program, *arguments, python=sys.executable, **variables):
-        run = self.run_injected(program, *arguments, wrap=[python, "-B"], **{"RANGEFINDER_STACKS": "on"} | variables)
+        run = self.run_injected(program, *arguments, wrap=[python, "-B"], **variables)
         self.assertEqual(run.status, 0, run.stderr)
         self.assert_silent(run)
         return run.trace()
@@ -79,7 +79,7 @@ class StackCases(InjectionCase):
     def test_every_python_is_read_or_refused_in_one_line(self):
         for python in dict.fromkeys(filter(shutil.which, PYTHONS)):
             if not is_read(python):
-                run = self.run_injected(PROGRAM, "slow_loader", wrap=[python, "-B"], RANGEFINDER_STACKS="on")
+                run = self.run_injected(PROGRAM, "slow_loader", wrap=[python, "-B"])
                 self.assert_one_line(run, "host stacks are read of CPython 3.9 to 3.14")
                 self.assertEqual((run.status, run.trace().of("stack_sample")), (0, []))
                 continue
@@ -115,8 +115,8 @@ class StackCases(InjectionCase):
             self.assertTrue(lines[found["line"] - 1].strip(), case)
             self.assertGreater(found["share"], 0.3, case)
 
-    def test_stacks_are_off_by_default(self):
-        trace = self.run_python(PROGRAM, "slow_loader", RANGEFINDER_STACKS=None)
+    def test_without_them_no_stack_is_sampled(self):
+        trace = self.run_python(PROGRAM, "slow_loader", RANGEFINDER_STACKS="off")
         self.assertEqual(trace.of("frame", "stack", "stack_sample"), [])
 
     @bounds_wall_time
@@ -136,7 +136,7 @@ class StackCases(InjectionCase):
         self.assertLess(max(times), trace.end["at"])
 
     def test_a_program_without_python_has_no_stacks_and_no_message(self):
-        run = self.run_injected("plain", RANGEFINDER_STACKS="on")
+        run = self.run_injected("plain")
         self.assert_silent(run)
         self.assertEqual(run.trace().of("stack_sample"), [])
 

@@ -36,6 +36,7 @@ SECTIONS = {
     "known_bytes_exact": ("findings", "gpu"),
     "multi_stream_ranges": ("memcpy", "sync"),
     "nvtx_shapes": ("sync",),
+    "resnet_workers_0": ("overview",),
     "rtdetr_exact": ("findings",),
     "stacked": ("overview", "idle", "stacks"),
 }

@@ -10,7 +10,6 @@
 
 #include "profiler/base/number_text.h"
 #include "tools/analysis/queries/cells.h"
-#include "tools/analysis/queries/stack_places.h"
 
 namespace rangefinder {
 namespace {
@@ -31,10 +30,11 @@ Key with_most(const std::map<Key, std::uint64_t>& ns) {
   return most == ns.end() ? Key() : most->first;
 }
 
-std::string doing_text(const StackPlace& place, const FrameRecord& frame) {
-  if (place.state == StackState::imports) return "import in ";
-  const bool is_alone = frame.function == kGarbageCollection;
-  return place.state == StackState::collects && !is_alone ? std::string(kGarbageCollection) + " in " : "";
+/// "import in "; empty: its own work.
+std::string doing_text(StackState state, const std::string& function) {
+  if (state == StackState::imports) return "import in ";
+  const bool is_alone = function == kGarbageCollection;
+  return state == StackState::collects && !is_alone ? std::string(kGarbageCollection) + " in " : "";
 }
 
 /// "_MultiProcessingDataLoaderIter" of "_MultiProcessingDataLoaderIter._try_get_data".
@@ -45,6 +45,18 @@ std::string class_of(const std::string& function) {
 
 Cell known_cell(const std::string& text) {
   return text.empty() ? Cell() : text_cell(text);
+}
+
+nlohmann::ordered_json function_json(const MainFunction& main, const HostFunction& function) {
+  nlohmann::ordered_json out{{"function", function.title()}};
+  if (!function.file.empty()) out["file"] = function.file;
+  if (function.line != 0) out["line"] = function.line;
+  if (!function.waits_in.empty()) out["waits_in"] = function.waits_in;
+  if (function.state == StackState::waits_for_workers) out["waits_for_workers"] = true;
+  out["share"] = main.share(function);
+  out["samples"] = function.samples;
+  out["all_samples"] = main.all.samples;
+  return out;
 }
 
 std::string whole_percent(double share) {
@@ -64,8 +76,13 @@ std::string HostFunction::source() const {
   return frame_source({0, function, file, line});
 }
 
+std::string HostFunction::title() const {
+  return doing_text(state, function) + function;
+}
+
 std::string HostFunction::text() const {
-  return doing + frame_text({0, function, file, line}) + (waits_in.empty() ? "" : ", in " + waits_in);
+  return doing_text(state, function) + frame_text({0, function, file, line}) +
+         (waits_in.empty() ? "" : ", in " + waits_in);
 }
 
 std::vector<HostFunction> host_functions(const StackNames& names, const StackTimes& times) {
@@ -77,10 +94,9 @@ std::vector<HostFunction> host_functions(const StackNames& names, const StackTim
     const StackPlace place = place_of(names, stack);
     const FrameRecord& frame = names.frame(place.frame);
     const FrameRecord* const waits_in = place.waits_in == 0 ? nullptr : &names.frame(place.waits_in);
-    const std::string doing = doing_text(place, frame);
-    FunctionSum& sum = sums[{doing + frame.function, frame.file,
+    FunctionSum& sum = sums[{doing_text(place.state, frame.function) + frame.function, frame.file,
                              waits_in == nullptr ? "" : waits_in->file + ":" + waits_in->function}];
-    sum.out.doing = doing;
+    sum.out.state = std::max(sum.out.state, place.state);
     sum.out.function = frame.function;
     sum.out.file = frame.file;
     sum.out.samples += time.samples;
@@ -89,7 +105,6 @@ std::vector<HostFunction> host_functions(const StackNames& names, const StackTim
     sum.lines_ns[frame.line] += time.ns;
     if (waits_in != nullptr) sum.waits_ns[place.waits_in] += time.ns;
     if (place.state != StackState::waits_for_workers) continue;
-    sum.out.waits_for_workers = true;
     sum.out.loader = class_of(waits_in == nullptr ? frame.function : waits_in->function);
   }
   for (auto& [key, sum] : sums) {
@@ -105,19 +120,25 @@ std::vector<HostFunction> host_functions(const StackNames& names, const StackTim
 std::optional<MainFunction> main_function(const StackNames& names, const StackTimes& times) {
   std::vector<HostFunction> all = host_functions(names, times);
   if (all.empty() || times.all().ns == 0) return std::nullopt;
-  MainFunction out{std::move(all.front()), 0, times.all().samples};
-  out.share = static_cast<double>(out.function.ns) / static_cast<double>(times.all().ns);
+  MainFunction out{std::move(all.front()), std::nullopt, times.all()};
+  if (all.size() > 1 && 2 * all[1].ns >= out.function.ns) out.second = std::move(all[1]);
   return out;
 }
 
+double MainFunction::share(const HostFunction& of) const noexcept {
+  return static_cast<double>(of.ns) / static_cast<double>(all.ns);
+}
+
 std::string MainFunction::text() const {
-  std::string out = printable(function.text()) + " (" + whole_percent(share) + " of that time";
-  if (all_samples < kManyStackSamples) out += ", of " + counted_text(all_samples, "sample", "samples");
-  return out + ")";
+  std::string out = printable(function.text()) + " (" + whole_percent(share(function)) + " of that time";
+  if (all.samples < kManyStackSamples) out += ", of " + counted_text(all.samples, "sample", "samples");
+  out += ")";
+  if (second) out += ", " + printable(second->text()) + " (" + whole_percent(share(*second)) + ")";
+  return out;
 }
 
 std::string MainFunction::note() const {
-  if (!function.waits_for_workers) return {};
+  if (function.state != StackState::waits_for_workers) return {};
   const std::string loader = function.loader.empty() ? "" : " (" + printable(function.loader) + ")";
   const std::string where =
       function.source().empty() ? "" : " that " + printable(function.source()) + " iterates";
@@ -126,15 +147,8 @@ std::string MainFunction::note() const {
 }
 
 nlohmann::ordered_json function_json(const MainFunction& main) {
-  const HostFunction& function = main.function;
-  nlohmann::ordered_json out{{"function", function.title()}};
-  if (!function.file.empty()) out["file"] = function.file;
-  if (function.line != 0) out["line"] = function.line;
-  if (!function.waits_in.empty()) out["waits_in"] = function.waits_in;
-  if (function.waits_for_workers) out["waits_for_workers"] = true;
-  out["share"] = main.share;
-  out["samples"] = function.samples;
-  out["all_samples"] = main.all_samples;
+  nlohmann::ordered_json out = function_json(main, main.function);
+  if (main.second) out["second"] = function_json(main, *main.second);
   return out;
 }
 

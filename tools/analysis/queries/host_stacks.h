@@ -3,7 +3,8 @@
 // The functions in which host threads spent a time in question, as samples of their stacks show them.
 //
 //   samples in idle host code ─▶ StackTimes ─▶ host_functions()   by function, the one with most time first
-//                                           └▶ main_function()    the first, with its share of that time
+//                                           └▶ main_function()    the first, with its share of that time, and
+//                                                                 the second, if it has at least half of that
 //
 // stack_places.h says which line of a stack is named. Shares are of the samples in that time, so they add up
 // to 1. Of a function's lines the one with most samples is shown.
@@ -18,6 +19,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "tools/analysis/model/stack_names.h"
+#include "tools/analysis/queries/stack_places.h"
 #include "tools/analysis/queries/stack_samples.h"
 #include "tools/analysis/table/table.h"
 
@@ -44,19 +46,18 @@ class StackTimes {
 };
 
 struct HostFunction {
-  std::string doing;               ///< "import in ", "(garbage collection) in "; empty: its own work
-  std::string function;            ///< "decode_image"
-  std::string file;                ///< empty: unknown
-  std::uint32_t line = 0;          ///< with most samples; 0: unknown
-  std::string waits_in;            ///< "threading.py:327 wait"; empty: it does not wait inside of a library
-  bool waits_for_workers = false;  ///< of a PyTorch DataLoader
-  std::string loader;              ///< the class that waits for them; empty: unknown
+  StackState state = StackState::runs;  ///< what it does
+  std::string function;                 ///< "decode_image"
+  std::string file;                     ///< empty: unknown
+  std::uint32_t line = 0;               ///< with most samples; 0: unknown
+  std::string waits_in;  ///< "threading.py:327 wait"; empty: it does not wait inside of a library
+  std::string loader;    ///< StackState::waits_for_workers: the class that waits; empty: unknown
   std::uint64_t samples = 0;
   std::uint64_t ns = 0;       ///< of the samples that are named for it
   std::uint64_t self_ns = 0;  ///< of `ns`, in its own lines, not in what they call
 
   /// "decode_image", "import in load"
-  [[nodiscard]] std::string title() const { return doing + function; }
+  [[nodiscard]] std::string title() const;
   /// "data.py:41 decode_image", "import in data.py:41 load", "data.py:41 next_batch, in threading.py:327
   /// wait"
   [[nodiscard]] std::string text() const;
@@ -70,17 +71,20 @@ struct HostFunction {
 /// The function with most of a time.
 struct MainFunction {
   HostFunction function;
-  double share = 0;               ///< of the samples' time
-  std::uint64_t all_samples = 0;  ///< in the time in question
+  std::optional<HostFunction> second;  ///< with at least half as much time
+  StackTimes::Time all;                ///< of the samples in the time in question
 
-  /// "data.py:41 decode_image (62 % of that time)"; of few samples "(62 % of that time, of 212 samples)".
+  [[nodiscard]] double share(const HostFunction& of) const noexcept;
+  /// "data.py:41 decode_image (62 % of that time)"; of few samples "(62 % of that time, of 212 samples)". The
+  /// second follows: "data.py:41 decode_image (44 % of that time), data.py:52 crop (31 %)".
   [[nodiscard]] std::string text() const;
   /// A sentence without a full stop about workers of a DataLoader; empty if it waits for none.
   [[nodiscard]] std::string note() const;
 };
 [[nodiscard]] std::optional<MainFunction> main_function(const StackNames& names, const StackTimes& times);
 
-/// {function, file, line, waits_in, share, samples, all_samples}
+/// {function, file, line, waits_in, share, samples, all_samples, second}; `second` is the same of the second
+/// function.
 [[nodiscard]] nlohmann::ordered_json function_json(const MainFunction& main);
 
 /// A row for each function, and a remark with the number of samples.

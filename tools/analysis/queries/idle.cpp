@@ -243,7 +243,8 @@ class IdleSection final : public Section {
         const auto stacks = code.by_path.find(path);
         if (stacks == code.by_path.end()) continue;
         if (const auto main = main_function(input.trace.stacks, stacks->second))
-          row[column] = text_cell(main->function.text() + " (" + percent_text(main->share) + ")");
+          row[column] =
+              text_cell(main->function.text() + " (" + percent_text(main->share(main->function)) + ")");
       }
       table.remarks += "GPU " + std::to_string(id) + ": idle, that is without a kernel, " +
                        duration_text(idle_ns) + " of " + duration_text(gpu.span_ns) + ".\n";

@@ -77,7 +77,7 @@ TEST_CASE("a wait in the standard library is named with the user's line") {
                                            {"get", "/usr/lib/python3.11/queue.py", 171},
                                            {"Condition.wait", kThreadingFile, 327}});
   CHECK(wait.text() == "data.py:41 next_batch, in threading.py:327 Condition.wait");
-  CHECK_FALSE(wait.waits_for_workers);
+  CHECK(wait.state == StackState::waits);
   CHECK(only_function({{"_bootstrap", kThreadingFile, 1002}, {"wait", kThreadingFile, 327}}).text() ==
         "threading.py:327 wait");
 }
@@ -112,7 +112,7 @@ TEST_CASE("a DataLoader without workers runs the user's code") {
                                                {"_SingleProcessDataLoaderIter._next_data", kLoaderFile, 789},
                                                {"Images.__getitem__", kDataFile, 12}});
   CHECK(function.text() == "data.py:12 Images.__getitem__");
-  CHECK_FALSE(function.waits_for_workers);
+  CHECK(function.state == StackState::runs);
 }
 
 TEST_CASE("functions have the line with most samples, and their shares add up") {
@@ -130,7 +130,23 @@ TEST_CASE("functions have the line with most samples, and their shares add up") 
   REQUIRE(functions.size() == 2);
   CHECK(functions[0].text() == "data.py:41 load");
   CHECK(functions[0].ns + functions[1].ns == times.all().ns);
-  CHECK(main_function(made.names, times)->text() == "data.py:41 load (60 % of that time, of 10 samples)");
+  CHECK(main_function(made.names, times)->text() ==
+        "data.py:41 load (60 % of that time, of 10 samples), train.py:30 train (40 %)");
+}
+
+TEST_CASE("a second function is named from half of the first's time on") {
+  MadeStacks made;
+  const std::uint32_t first = made.stack({{"load", kDataFile, 41}}),
+                      other = made.stack({{"train", kTrainFile, 30}});
+  StackTimes times;
+  for (TimeNs at = 0; at < 11; ++at) times.add({at, first, 10});
+  for (TimeNs at = 0; at < 5; ++at) times.add({at, other, 10});
+  CHECK_FALSE(main_function(made.names, times)->second);
+  times.add({20, other, 5});
+  const MainFunction main = *main_function(made.names, times);
+  REQUIRE(main.second);
+  CHECK(main.second->function == "train");
+  CHECK(function_json(main)["second"]["samples"] == 6);
 }
 
 TEST_CASE("samples weigh their interval") {

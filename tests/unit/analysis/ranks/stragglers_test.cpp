@@ -206,8 +206,8 @@ TEST_CASE("the function of a late rank's host code is named, of samples in the m
   const Straggler& late = job->compared.stragglers.front();
   REQUIRE(late.function);
   CHECK(late.function->function.text() == "data.py:41 load");
-  CHECK(late.function->share == 1);
-  CHECK(late.function->all_samples == 8 * job->compared.iterations.size());
+  CHECK(late.function->share(late.function->function) == 1);
+  CHECK(late.function->all.samples == 8 * job->compared.iterations.size());
   CHECK(straggler_lines(*job).find(
             "more in `step/data`; host code there: data.py:41 load (100 % of that time, of ") !=
         std::string::npos);

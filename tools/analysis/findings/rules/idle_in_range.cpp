@@ -79,16 +79,43 @@ constexpr HostAdvice kWaitsForWorkers{
     "The host launches nothing in that time.",
     "give the DataLoader more workers, or make what they do cheaper",
     "torch.utils.data.DataLoader(dataset, num_workers=16, prefetch_factor=4, persistent_workers=True)", ""};
+constexpr HostAdvice kWaitsForOthers{"The host launches nothing in that time.",
+                                     "shorten what the other thread or process does before this one goes on, "
+                                     "or launch work before the wait",
+                                     "", ""};
+constexpr HostAdvice kCollects{
+    "The interpreter collects garbage in that time.",
+    "let each collection look at fewer objects: exclude those that stay, or collect between epochs",
+    "gc.collect(); gc.freeze()  # before the loop; gc.disable() and gc.collect() where waiting does no harm",
+    ""};
+constexpr HostAdvice kImports{"The host imports modules in that time.",
+                              "import them at the start of the program, before the loop", "", ""};
 constexpr HostAdvice kAllocates{"The host allocates or frees memory in half of it or more.",
                                 "allocate once and keep the buffers, or take them from a pool", "",
                                 "cudaMallocAsync(&buffer, bytes, stream);"};
+
+const HostAdvice& advice_for(StackState state) {
+  switch (state) {
+    case StackState::runs:
+      return kOwnCode;
+    case StackState::collects:
+      return kCollects;
+    case StackState::imports:
+      return kImports;
+    case StackState::waits:
+      return kWaitsForOthers;
+    case StackState::waits_for_workers:
+      return kWaitsForWorkers;
+  }
+  return kOwnCode;
+}
 
 const HostAdvice& advice_for(const FindingContext& context, const Idle& idle) {
   constexpr double kMost = 0.5;
   const std::uint64_t waits = std::max(idle.sync_ns, idle.memory_ns);
   if (2 * waits < idle.ns) {
     const std::optional<MainFunction> main = main_function(context.input.trace.stacks, idle.stacks);
-    return main && main->function.waits_for_workers && main->share > kMost ? kWaitsForWorkers : kOwnCode;
+    return main && main->share(main->function) > kMost ? advice_for(main->function.state) : kOwnCode;
   }
   return idle.sync_ns == waits ? kWaits : kAllocates;
 }
