@@ -28,7 +28,7 @@ NAMES = ("report", "diff", "doctor", "validation", "serve")
 NOT_IN_RECORDINGS = {
     "report": {
         "capture_check": ["thread"],
-        "coverage": ["around", "unnamed"], "idle": ["gpu"],
+        "coverage": ["around", "function", "unnamed"], "idle": ["gpu"],
         "idle_shares": ["host_function"], "opening": ["host_waiting", "sampled_share"], "samples": ["estimated"],
         "iteration": ["gap_ns"], "iteration_statistic": ["gap_ns"], "monitor": ["gpu_share_error"],
         "process": ["counters_reason"], "straggler": ["function"], "total": ["unselected_backward_gpu_ns"],

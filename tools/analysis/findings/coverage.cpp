@@ -112,6 +112,33 @@ class UnnamedCode {
 
 }  // namespace
 
+void CoverageFacts::add_range(const RangeRecord& range, bool outermost) {
+  threads_.insert(range.thread);
+  if (outermost) ranges_.add(range.thread, range.start_ns, range.end_ns == kNoTime ? kMaxNs : range.end_ns);
+}
+
+ThreadSpans CoverageFacts::outside(TimeNs first_ns, TimeNs last_ns, const StackSamples& samples) const {
+  ThreadSpans out;
+  std::unordered_map<std::uint32_t, TimeNs> ends;  // of the last range so far
+  const auto launches = [&](std::uint32_t thread) {
+    return ns_by_thread_.count(thread) != 0 && samples.threads().count(thread) != 0;
+  };
+  ranges_.each([&](std::uint32_t thread, const GapList& ranges) {
+    if (!launches(thread)) return;
+    TimeNs& end_ns = ends.try_emplace(thread, first_ns).first->second;
+    ranges.each([&](const Gap& range) {
+      out.add(thread, end_ns, std::min(range.from_ns, last_ns));
+      end_ns = std::max(end_ns, range.to_ns);
+    });
+  });
+  for (const auto& [thread, ns] : ns_by_thread_) {
+    if (!launches(thread)) continue;
+    const auto end = ends.find(thread);
+    out.add(thread, end == ends.end() ? first_ns : end->second, last_ns);
+  }
+  return out;
+}
+
 void CoverageFacts::add(const WorkEvent& event, const TraceNames& names) {
   if (event.kind != WorkKind::kernel || event.work.path != 0) return;
   const std::uint64_t ns = event.duration();
@@ -204,7 +231,8 @@ std::string coverage_text(const Coverage& coverage) {
            (is_xla ? "`: fusions with several results, broadcasts, what XLA adds itself"
                    : "`, which says why");
   }
-  return percent_text(coverage.share) + of + "a range. " + reason(coverage.why).text;
+  return percent_text(coverage.share) + of + "a range. " + reason(coverage.why).text +
+         (coverage.function ? ". Outside of ranges the host is in " + coverage.function->text() : "");
 }
 
 nlohmann::ordered_json coverage_json(const Coverage& coverage) {
@@ -213,6 +241,7 @@ nlohmann::ordered_json coverage_json(const Coverage& coverage) {
   out["why"] = reason(coverage.why).key;
   if (coverage.why == Uncovered::around) out["around"] = coverage.around;
   if (!coverage.unnamed.empty()) out["unnamed"] = coverage.unnamed;
+  if (coverage.function) out["function"] = function_json(*coverage.function);
   out["text"] = coverage_text(coverage);
   return out;
 }

@@ -35,7 +35,7 @@ void FindingFacts::add(const SelectedRows& rows) {
   rows.calls(kColumns, [&](const auto& call) { add_call(call, rows.names().holds); });
   constexpr Columns kRanges = Column::range_times | Column::range_path | Column::range_thread;
   rows.ranges(kRanges, [this](const RangeRecord& range, bool begins) {
-    coverage.add_range(range.thread);
+    coverage.add_range(range, begins && range.name == 0 && names_->parent_of(range.path) == 0);
     if (begins) iteration_log.add_range(range);
     const bool compiles = begins && !compilers_.empty() && compilers_.count(range.path) != 0;
     if (compiles && range.name == 0 && range.end_ns != kNoTime)

@@ -152,6 +152,10 @@ void RunSummaryReader::add_functions(const TraceTotals& trace, const std::vector
   };
   out.host_code = main_of(idle_->host_times().code);
   out.host_waiting = main_of(idle_->host_times().waiting);
+  const auto [first, last] = trace.totals.gpu_span();
+  const FindingFacts& facts = rules_->facts();
+  if (out.coverage.is_outside())
+    out.coverage.function = main_of(facts.coverage.outside(first, last, facts.stacks));
 }
 
 void RunSummaryReader::add_bytes(const SectionInput& input, RunSummary& out) const {

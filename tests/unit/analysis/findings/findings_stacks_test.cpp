@@ -183,6 +183,34 @@ TEST_CASE("a finding about waits for workers of a DataLoader says what to do") {
   CHECK(findings_json({finding})[0]["function"]["waits_for_workers"] == true);
 }
 
+TEST_CASE("the function that launches work outside of ranges is named") {
+  StackedTrace trace;
+  const std::uint32_t name = trace.add_name("busy()");
+  const std::uint32_t config = trace.add_config(grid_of(264, 128));
+  const std::uint32_t load = trace.stack({kTrainFrame, kLoadFrame}),
+                      train = trace.stack({kTrainFrame, kModelFrame});
+  StackSampleRecord record{kMs, kMs, MadeTrace::kThread, kMs, {}};
+  for (int i = 0; i < 10; ++i) {  // ranges of different names: no iterations
+    const TimeNs at = kMs + i * 20 * kMs;
+    trace.add_range(trace.add_path(std::string(1, static_cast<char>('a' + i))), at, at + 10 * kMs);
+    trace.add(0, name, config, at + 11 * kMs, 8 * kMs);
+  }
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    record.samples.push_back({i * 1000, i % 20 < 10 ? load : train});
+    record.end_ns += kMs;
+  }
+  trace.put(record);
+
+  const RunSummary run = summary_of(trace);
+
+  REQUIRE(run.coverage.function);
+  CHECK(run.coverage.function->function.text() == "train.py:30 train");
+  CHECK(run.coverage.function->share(run.coverage.function->function) > 0.9);
+  CHECK(coverage_text(run.coverage).find("Outside of ranges the host is in train.py:30 train (") !=
+        std::string::npos);
+  CHECK(coverage_json(run.coverage)["function"]["line"] == 30);
+}
+
 TEST_CASE("the section idle has the functions of own code in gaps, by range and in all") {
   const LoadingTrace trace;
   trace.write();
