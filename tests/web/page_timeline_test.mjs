@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "./browser.mjs";
 import { at, browser, made, traces } from "./fixture.mjs";
+import { linesOf } from "./traces.mjs";
 
 made.decoder = traces.page("decoder", traces.recorded("decoder_sampled"));
 const kLayer = "decode/layer 17";
@@ -154,17 +155,28 @@ test("rows can be hidden and pinned, and a heading folds its rows", async () => 
   const height = () => page.locator(".scroller > div").evaluate((one) => parseFloat(one.style.height));
   const all = await height();
   await page.getByRole("button", { name: "Rows" }).click();
+  // Not all rows fit into the window: those of bytes are pinned.
+  const dram = page.getByRole("checkbox", { name: /^Pin GPU .*: DRAM$/ });
+  assert.ok(await dram.isChecked());
   const hide = page.getByRole("checkbox", { name: /^Show thread .*: NVTX ranges$/ });
   await hide.uncheck();
   const some = await height();
   assert.ok(some < all - 100);
-  await page.getByRole("checkbox", { name: /^Pin GPU .*: DRAM$/ }).check();
+  await page.getByRole("checkbox", { name: /^Pin GPU .*: L2$/ }).uncheck();
   assert.equal(await height(), some);
   await page.keyboard.press("Escape");
   const box = await page.locator(".scroller canvas").boundingBox();
   // Below the overview and the axis is the pinned row of 46 px, then the first heading.
   await page.mouse.click(box.x + 40, box.y + 50 + 46 + 8);
   await until(page, (before) => parseFloat(document.querySelector(".scroller > div").style.height) < before, some);
+});
+
+test("idle time of a GPU has its causes in the tip", async () => {
+  const page = await timelineAt(made.decoder);
+  await page.keyboard.press("f");
+  const { text } = await tipAt(page, /^Nothing ran on this GPU/, 0.6);
+
+  assert.match(text, /host (code|waiting|launching|allocating)[\d.]+ (ms|us|s)/);
 });
 
 test("the link has order, search and theme; Copy link copies it, and it restores them", async () => {
@@ -186,4 +198,39 @@ test("the link has order, search and theme; Copy link copies it, and it restores
   await other.getByRole("tab", { name: "Copies" }).click();
   await until(other, () => location.hash.includes("view=copies"));
   assert.doesNotMatch(other.url(), /sort=|find=/);
+});
+
+test("the flame graph of the whole trace has the stacks of report --section stacks, with their times", async () => {
+  const stack = (id, frame, caller) => ({ t: "stack", id, ...(caller === undefined ? {} : { caller }), frame });
+  const frame = (id, name) => ({ t: "frame", id, function: name, file: "/opt/app.py", line: 10 * id });
+  // Microseconds since the start of the line, stack, how many in a row.
+  const samples = [
+    [0, 2, 5],
+    [5, 3, 5],
+    [10, 1, 3],
+  ];
+  const lines = [
+    ...linesOf(["step", "eval"]),
+    ...[frame(1, "main"), frame(2, "load_batch"), frame(3, "train"), stack(1, 1), stack(2, 2, 1), stack(3, 3, 1)],
+    { t: "stack_sample", start: 11_000, end: 24_000, thread: 5, interval: 1000, samples },
+  ];
+  const trace = traces.made("stacks", lines);
+  const tree = traces.report(trace, "--section", "stacks").stacks_tree;
+  const page = await timelineAt(traces.page("stacks", trace));
+  await page.keyboard.press("f");
+  await page.keyboard.press("m");
+
+  const boxes = await page
+    .locator(".flame")
+    .evaluateAll((all) => all.map((one) => [one.textContent, one.title.split("\n").slice(1)]));
+  const shown = boxes.slice(1).map(([name, [source, time]]) => `${name} ${source} ${time.split(",")[0]}`);
+  assert.deepEqual(
+    shown.sort(),
+    tree.map((row) => `${row.function} ${row.file}:${row.line} ${(row.total_ns / 1000).toPrecision(3)} us`).sort(),
+  );
+  assert.equal(tree.length, 3);
+  await page.getByRole("button", { name: "load_batch" }).click();
+  assert.equal(await page.locator(".flame").count(), 1);
+  await page.getByRole("button", { name: "All calls" }).click();
+  assert.equal(await page.locator(".flame").count(), 4);
 });

@@ -126,16 +126,20 @@ function writeHash(): void {
   history.replaceState(null, "", written);
 }
 
+/** Another view is a step of the browser's history. */
+function writeLater(isStep: boolean): void {
+  if (isStep) history.pushState(null, "", (written = hashOf(state)));
+  // Browsers limit changes of the URL to some hundred in ten seconds.
+  else if (waiting === 0) waiting = window.setTimeout(writeHash, 150);
+}
+
 export function update(change: Partial<State>): void {
   const before = state;
   // Another view has another table.
   const isOther = change.view !== undefined && change.view !== state.view;
   state = { ...state, ...(isOther ? { sort: undefined, find: undefined } : {}), ...change };
   if ((Object.keys(change) as (keyof State)[]).every((key) => before[key] === state[key])) return;
-  if (!isLinked) written = "";
-  else if (before.view !== state.view) history.pushState(null, "", (written = hashOf(state)));
-  // Browsers limit changes of the URL to some hundred in ten seconds.
-  else if (waiting === 0) waiting = window.setTimeout(writeHash, 150);
+  if (isLinked) writeLater(before.view !== state.view);
   for (const listener of [...listeners]) listener();
 }
 

@@ -170,7 +170,12 @@ export function areaSums(timeline: TimelineData, from: number, to: number): Area
 }
 
 /** Time by cause, the largest first. What no part in the page explains is last. */
-function idleCauses(timeline: TimelineData, from: number, to: number, idleNs: number): { cause: string; ns: number }[] {
+export function idleCauses(
+  timeline: TimelineData,
+  from: number,
+  to: number,
+  idleNs: number,
+): { cause: string; ns: number }[] {
   const { idle } = timeline;
   const sums = new Float64Array(idle.causes.length);
   const { spans, cause } = idle;

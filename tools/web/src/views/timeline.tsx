@@ -16,7 +16,7 @@ import { HitTip, type Hit } from "./timeline_hit";
 import { TimelineInput, type Hovered } from "./timeline_input";
 import { PieceStrip } from "./timeline_piece";
 import { kTop, type Arrangement, type Piece } from "./timeline_scene";
-import { fold, HelpSheet, pin, RowsSheet } from "./timeline_sheets";
+import { fold, HelpSheet, pin, RowsSheet, startArrangement } from "./timeline_sheets";
 import { TimelineNote, TimelineTools, type TimelineOptions } from "./timeline_tools";
 import type { Range } from "./timeline_zoom";
 
@@ -90,6 +90,9 @@ function useElements(view: TimelineCanvas, input: TimelineInput, state: State): 
   return scroller;
 }
 
+/** Height of what is above and below the rows. */
+const kAround = 240;
+
 type SheetName = "rows" | "help";
 
 /** What of the timeline is no part of the link. */
@@ -97,13 +100,16 @@ function useLocal(trace: Trace, timeline: TimelineData) {
   const [hovered, hover] = useState<Hovered>();
   const [picked, pick] = useState<Piece>();
   const [sheet, show] = useState<SheetName>();
-  const [arrangement, arrange] = useState<Arrangement>({ hidden: new Set(), pinned: new Set() });
   const [options, setOptions] = useState<TimelineOptions>({ arrows: false, deep: false, fits: false, selects: false });
   const choose = (change: Partial<TimelineOptions>): void => setOptions((before) => ({ ...before, ...change }));
   const view = useMemo(() => {
     const { from, to } = current();
     return new TimelineCanvas(trace, timeline, options.deep, rangeOf(from, to));
   }, [trace, timeline, options.deep]);
+  const [arrangement, arrange] = useState<Arrangement>(() => {
+    const room = window.innerHeight - kAround;
+    return startArrangement(view.groups, view.height < room);
+  });
   useMemo(() => view.arrange(arrangement), [view, arrangement]);
   return { hovered, hover, picked, pick, sheet, show, arrangement, arrange, options, choose, view };
 }
@@ -174,7 +180,7 @@ function Drawn({ trace, timeline }: { trace: Trace; timeline: TimelineData }): J
         aria-label={kLabel}
         onScroll={() => {
           view.request();
-          input.hoverAgain();
+          input.moved();
         }}
       >
         <div style={{ height: `${view.height + kTop}px`, minHeight: "100%" }}>

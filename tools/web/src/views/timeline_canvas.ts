@@ -60,6 +60,8 @@ export class TimelineCanvas {
   pinned: Rows = { rows: [], height: 0 };
   range: Range;
   pointer: Point | undefined;
+  /** The part that a drag is selecting. */
+  selecting: Range | undefined;
   look: Look | undefined;
   canvas: HTMLCanvasElement | null = null;
   scroller: HTMLElement | null = null;
@@ -253,7 +255,7 @@ export class TimelineCanvas {
       arrows: this.arrows(look),
       pointer: this.pointer?.x,
       picked,
-      area: look.area,
+      area: this.selecting ?? look.area,
     });
     if (performance.getEntriesByName("timeline-draw").length > kMaxMeasures) performance.clearMeasures("timeline-draw");
     performance.measure("timeline-draw", { start: began, end: performance.now() });

@@ -2,6 +2,7 @@
 //
 // The piece under the pointer, and its tooltip.
 import type { ComponentChildren, JSX } from "preact";
+import { idleCauses } from "../data/area";
 import { bytesText, countText, durationText, percentText, rateText } from "../data/numbers";
 import type { ConfigRow } from "../data/rows";
 import { heldNs, heldWithin, Kind, type Lane, type TimelineData } from "../data/timeline";
@@ -172,6 +173,22 @@ function RangeTip({ trace, timeline, hit, origin }: TipProps): JSX.Element {
   );
 }
 
+function IdleTip({ timeline, hit, origin }: TipProps): JSX.Element {
+  const [from, to] = [hit.from ?? 0, hit.to ?? 0];
+  const idleNs = to - from - heldWithin(timeline, from, to);
+  return (
+    <>
+      <div>Nothing ran on this GPU for {durationText(to - from)}</div>
+      <Facts
+        facts={[
+          ["start", relativeText(from, origin), `${from} ns`],
+          ...idleCauses(timeline, from, to, idleNs).map(({ cause, ns }): Fact => [cause, durationText(ns)]),
+        ]}
+      />
+    </>
+  );
+}
+
 export function HitTip(props: TipProps): JSX.Element {
   const { timeline, hit, nsOfPixel } = props;
   const { track } = hit.row;
@@ -198,7 +215,7 @@ export function HitTip(props: TipProps): JSX.Element {
       );
     }
     case "idle":
-      return <div>Nothing ran on this GPU for {durationText(length)}</div>;
+      return <IdleTip {...props} />;
     case "rate":
       return (
         <>

@@ -18,6 +18,7 @@ const kDragPixels = 3;
 const kZoomStep = 0.7;
 const kMoveStep = 0.15;
 const kPixelsOfWheelLine = 20;
+const kRestMs = 100;
 
 export interface Hovered {
   hit: Hit;
@@ -49,18 +50,20 @@ interface Drag {
   far: boolean;
 }
 
-/** Where letters are text, or a list or menu has its own keys. */
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || target.closest("input, select, textarea, dialog, [role=tablist], [role=grid]") !== null);
-const isCheckbox = (target: EventTarget | null): boolean =>
-  target instanceof HTMLInputElement && target.type === "checkbox";
+/** Where letters are text, or a list, a menu or a sheet has its own keys. A checkbox has none but the space bar. */
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.closest("dialog") !== null) return true;
+  if (target instanceof HTMLInputElement && target.type === "checkbox") return false;
+  return target.isContentEditable || target.closest("input, select, textarea, [role=tablist], [role=grid]") !== null;
+}
 
 export class TimelineInput {
   /** A drag selects, without Shift: for fingers. */
   selects = false;
   private drag: Drag | undefined;
   private hovered: Hovered | undefined;
+  private rest = 0;
   /** Where the pointer is in the window. */
   private client: { x: number; y: number } | undefined;
   /** Fingers on the canvas, by pointer. */
@@ -88,10 +91,16 @@ export class TimelineInput {
     event.preventDefault();
     this.client = { x: event.clientX, y: event.clientY };
     view.pointer = view.pointOf(event);
-    this.hoverAgain();
+    this.moved();
   };
 
-  /** What is under the pointer, after the rows or the time moved below it. */
+  /** The rows or the time moved below the pointer: the tip waits until they rest, and is of what is there then. */
+  readonly moved = (): void => {
+    if (this.hovered !== undefined) this.events.hover((this.hovered = undefined));
+    window.clearTimeout(this.rest);
+    this.rest = window.setTimeout(this.hoverAgain, kRestMs);
+  };
+
   readonly hoverAgain = (): void => {
     const { view, client } = this;
     if (client === undefined || view.pointer === undefined || this.drag !== undefined) return;
@@ -113,7 +122,11 @@ export class TimelineInput {
     const by = (view.pointer.x - held.x) / view.width;
     if (Math.hypot(view.pointer.x - held.x, view.pointer.y - held.y) > kDragPixels) held.far = true;
     if (!held.far) return;
-    if (held.kind === "select") return this.events.mark(this.between(held.x, view.pointer.x));
+    if (held.kind === "select") {
+      // Sums wait for the end of the drag.
+      view.selecting = this.between(held.x, view.pointer.x);
+      return view.request();
+    }
     if (event.pointerType === "touch") view.scroller!.scrollTop = held.scroll - (view.pointer.y - held.y);
     const { all } = view;
     const part = held.kind === "overview" ? (all.to - all.from) / (held.range.to - held.range.from) : -1;
@@ -138,12 +151,16 @@ export class TimelineInput {
     const held = this.drag;
     this.drag = undefined;
     this.fingers.delete(event.pointerId);
+    const { selecting } = this.view;
+    this.view.selecting = undefined;
+    if (selecting !== undefined) this.events.mark(selecting);
     if (held === undefined || held.far || held.kind === "overview") return;
     this.events.choose(this.view.find(this.view.pointOf(event)));
   };
 
   readonly onPointerLeave = (event: PointerEvent): void => {
     this.fingers.delete(event.pointerId);
+    this.view.selecting = undefined;
     this.view.pointer = undefined;
     this.client = undefined;
     this.hovered = undefined;
@@ -156,7 +173,7 @@ export class TimelineInput {
   /** Of the whole window. */
   readonly onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isTyping(event.target) && !isCheckbox(event.target)) return;
+    if (isTyping(event.target)) return;
     const isLetter = event.key.length === 1;
     const isFree = isLetter || event.key === "Escape";
     // Enter and arrows are those of a focused button or link, unless it is the timeline.
@@ -165,7 +182,7 @@ export class TimelineInput {
     if (action === undefined) return;
     action();
     event.preventDefault();
-    this.hoverAgain();
+    this.moved();
   };
 
   private actions(): Record<string, () => void> {

@@ -268,8 +268,8 @@ function paintArea(frame: Frame, { area, bottom }: Scene): void {
   context.globalAlpha = 0.14;
   context.fillRect(x0, kOverview, x1 - x0, bottom - kOverview);
   context.globalAlpha = 1;
-  context.fillRect(x0, kOverview, 1, bottom);
-  context.fillRect(x1, kOverview, 1, bottom);
+  if (area.from >= frame.from) context.fillRect(x0, kOverview, 1, bottom);
+  if (area.to <= frame.to) context.fillRect(x1, kOverview, 1, bottom);
   const text = durationText(area.to - area.from);
   const wide = context.measureText(text).width + 8;
   const at = Math.max(frame.left, Math.min(right - wide, (x0 + x1 - wide) / 2));

@@ -65,6 +65,15 @@ export function HelpSheet({ close }: { close: () => void }): JSX.Element {
   );
 }
 
+/** What one compares with the ranges above. */
+const kPinned = ["DRAM", "L2"];
+
+/** Rows of bytes stay visible if not all rows do. */
+export function startArrangement(groups: readonly TrackGroup[], fits: boolean): Arrangement {
+  const bytes = groups.filter(({ title, tracks }) => kPinned.includes(title) && tracks[0]!.type === "rate");
+  return { hidden: new Set(), pinned: new Set(fits ? [] : bytes.map(({ key }) => key)) };
+}
+
 const toggled = (all: ReadonlySet<string>, key: string): Set<string> => {
   const out = new Set(all);
   if (!out.delete(key)) out.add(key);
