@@ -62,6 +62,17 @@ fuzz() {
       fi' {} "$cases" "$seed"
 }
 
+# Every view of the page in a browser: tests/web/page_matrix_test.mjs. Installs Chromium and the packages of npm.
+page_matrix() {
+  local log=build/page-matrix.log status=0
+  tools/setup --web >"$log" 2>&1 || { tail -n 20 "$log"; return 1; }
+  node --test-reporter=tap tests/web/page_matrix_test.mjs build/bin/rangefinder build/bin/rangefinder-replay . >"$log" 2>&1 ||
+    status=$?
+  ((status != 77)) || { head -n 1 "$log"; return 0; }
+  ((status == 0)) || { grep -A 40 '^not ok' "$log" | head -n 200; return 1; }
+  grep -E '^# (pass|duration_ms)' "$log"
+}
+
 # The edition without CUDA builds where there is no toolkit, and shows a table. Not optimised: it is built, not measured.
 viewer() {
   local folder=build-viewer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of a page's appearance: contrast of text, overlapping elements, cut text.
-// checkContrast and checkLayout run inside the page and return problems as sentences. And pictures of the page.
+// Checks of a page's appearance: contrast of text, overlapping elements, cut text, what the keyboard reaches.
+// They run inside the page and return problems as sentences. And pictures of the page.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
@@ -21,20 +21,27 @@ export async function keepShots(page, name) {
   }
 }
 
-/** Opens pages with open({ scheme, width }), light and dark, at 1280 and 1920 px, and checks both. */
+/** Opens a page with open({ scheme, width }), light and narrow, dark and wide, and checks both. */
 export async function checkLooks(open, name) {
-  for (const scheme of ["light", "dark"]) {
-    for (const width of [1280, 1920]) {
-      const page = await open({ scheme, width });
-      assert.deepEqual(await checkContrast(page), [], `${name} ${scheme}`);
-      assert.deepEqual(await checkLayout(page), [], `${name} ${width}`);
-      await page.close();
-    }
+  for (const [scheme, width] of [
+    ["light", 1280],
+    ["dark", 1920],
+  ]) {
+    const page = await open({ scheme, width });
+    await checkShown(page, `${name} ${scheme} ${width}`);
+    await page.close();
   }
 }
 
+/** Contrast, layout and cut text as shown now. */
+export async function checkShown(page, name) {
+  assert.deepEqual(await checkContrast(page), [], name);
+  assert.deepEqual(await checkLayout(page), [], name);
+  assert.deepEqual(await checkClipped(page), [], name);
+}
+
 /** WCAG 2.1 AA: 4.5 to 1. WCAG exempts disabled controls too. */
-const checkContrast = (page) =>
+export const checkContrast = (page) =>
   page.evaluate(() => {
     const numbers = (color) => (color.match(/[\d.]+/g) ?? []).map(Number);
     const luminance = ([r, g, b]) => {
@@ -66,17 +73,20 @@ const checkContrast = (page) =>
   });
 
 /** Neighbours in bars and columns must not overlap. The page itself must not scroll. */
-const checkLayout = (page) =>
+export const checkLayout = (page) =>
   page.evaluate(() => {
     const out = [];
     if (document.documentElement.scrollWidth > innerWidth)
       out.push(`the page is ${document.documentElement.scrollWidth} px wide`);
-    if (document.documentElement.scrollHeight > innerHeight + 1)
+    // On a phone the page scrolls.
+    if (innerWidth > 700 && document.documentElement.scrollHeight > innerHeight + 1)
       out.push(`the page is ${document.documentElement.scrollHeight} px high`);
     for (const parent of document.querySelectorAll(
       ".top .line, .tabs, .selection, .tools, .view, .beside, .chips, .row.head, .hardware, .limit, .metric",
     )) {
       const boxes = [...parent.children]
+        // The sheet of a phone lies over the page.
+        .filter((child) => getComputedStyle(child).position !== "fixed")
         .map((child) => [child, child.getBoundingClientRect()])
         .filter(([, box]) => box.width > 0 && box.height > 0);
       boxes.forEach(([one, a], i) => {
@@ -97,3 +107,68 @@ const checkLayout = (page) =>
     }
     return out;
   });
+
+/**
+ * Text that leaves its box and cannot be scrolled to, or is cut without an ellipsis. A cut text with an ellipsis needs a
+ * title, or is a cell of a table, which has its row's details.
+ */
+export const checkClipped = (page) =>
+  page.evaluate(() => {
+    const out = new Set();
+    const nameOf = (element) => `${element.tagName.toLowerCase()}.${String(element.className).replaceAll(" ", ".")}`;
+    const hides = (style) => ["hidden", "clip"].includes(style.overflowX);
+    const scrolls = (style) => ["auto", "scroll"].includes(style.overflowX);
+    const texts = document.createTreeWalker(document.querySelector("#page"), NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+      if (node.textContent.trim() === "") continue;
+      const own = node.parentElement;
+      if (!own.checkVisibility({ visibilityProperty: true }) || own.closest("option, .offscreen, .u-legend")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const text = range.getBoundingClientRect();
+      if (text.width === 0) continue;
+      const place = own.getBoundingClientRect();
+      const { display, overflowX } = getComputedStyle(own);
+      if (!display.startsWith("inline") && overflowX === "visible" && text.right > place.right + 1.5)
+        out.add(`"${node.textContent.slice(0, 40)}" leaves ${nameOf(own)}`);
+      for (let box = own; ; box = box.parentElement) {
+        const style = getComputedStyle(box);
+        const bounds = box === document.body ? { left: 0, right: innerWidth } : box.getBoundingClientRect();
+        const isCut = text.right > bounds.right + 1.5 || text.left < bounds.left - 1.5;
+        if (box !== document.body && (!hides(style) || !isCut) && !scrolls(style)) continue;
+        if (isCut && !scrolls(style)) {
+          const isKnown = box.closest("[title], [role=gridcell], [role=columnheader], .flame") !== null;
+          if (style.textOverflow !== "ellipsis" || !isKnown)
+            out.add(`"${node.textContent.slice(0, 40)}" is cut by ${nameOf(box)}`);
+        }
+        break;
+      }
+    }
+    return [...out].slice(0, 12);
+  });
+
+/** Everything that a click uses gets the focus by Tab, or is in a group with arrow keys. */
+export async function checkReach(page) {
+  await page.evaluate(() => {
+    window.reached = new Set();
+    document.addEventListener("focusin", (event) => window.reached.add(event.target));
+    document.activeElement?.blur();
+  });
+  const most = await page.evaluate(() => document.querySelectorAll("#page *").length);
+  for (let i = 0; i < Math.min(most, 400); ++i) {
+    await page.keyboard.press("Tab");
+    if (i > 0 && (await page.evaluate(() => document.activeElement === document.body))) break;
+  }
+  return page.evaluate(() => {
+    const wanted = "button, a[href], input, select, summary, [tabindex]";
+    const missed = [...document.querySelectorAll("#page :is(" + wanted + ")")].filter(
+      (one) =>
+        !window.reached.has(one) &&
+        !one.disabled &&
+        one.checkVisibility() &&
+        // Tabs have arrow keys, titles of columns are beside a table with keys, calls of a flame graph are many.
+        one.closest("[role=tablist], .flame-rows") === null,
+    );
+    return [...new Set(missed.map((one) => `Tab does not reach ${one.tagName} "${one.textContent.slice(0, 30)}"`))];
+  });
+}

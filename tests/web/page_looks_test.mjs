@@ -75,7 +75,7 @@ test("every view shows the loss", async () => {
   assert.match(await page.locator(".chips").textContent(), /7 lost or incomplete.*no end/);
 });
 
-test("text has enough contrast in light and dark, and nothing overlaps at 1280 and 1920", async () => {
+test("text has enough contrast in light and dark, and nothing overlaps or is cut at 1280 and 1920", async () => {
   for (const view of kViews)
     await checkLooks((options) => unpacked(made.page, at(view, { module: kModule }), options), view);
 });

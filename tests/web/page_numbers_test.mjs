@@ -80,6 +80,8 @@ const page = await load(
   "views/kernels.tsx",
   "views/kernel_details.tsx",
   "views/timeline_tracks.ts",
+  "views/timeline_origin.ts",
+  "data/area.ts",
   "views/diff.tsx",
 );
 const folder = mkdtempSync(join(tmpdir(), "rangefinder-numbers-"));
@@ -336,6 +338,27 @@ test("idle times of the timeline are the gaps of report --section idle", () => {
     }
   }
   assert.ok(all > 1000, `${all} gaps`);
+});
+
+test("sums of the timeline over the whole trace are the kernels of the report, over an iteration its busy time", () => {
+  let all = 0;
+  for (const [name, { trace, timeline }] of Object.entries(traces)) {
+    const { byKernel } = page.areaSums(timeline, timeline.first, timeline.last);
+    const rows = trace.tables.kernels;
+    for (const { index, ns, count } of byKernel) {
+      if (rows[index].total_ns === undefined) continue;
+      assert.deepEqual([ns, count], [rows[index].total_ns, rows[index].count], `${name}: ${rows[index].name}`);
+      ++all;
+    }
+    const iterations = page.iterationsOf(trace);
+    trace.tables.iterations.iterations.rows.forEach((row, i) => {
+      if (row.gpu_busy_ns === undefined || row.held_ns > 0) return;
+      const { start, end } = iterations[i];
+      assert.equal(page.areaSums(timeline, start, end).busyNs, row.gpu_busy_ns, `${name}: iteration ${i}`);
+      ++all;
+    });
+  }
+  assert.ok(all > 200, `${all} values`);
 });
 
 for (const pair of kPairs) {

@@ -240,7 +240,19 @@ test("a field of CSV with a comma, a quote or a new line is quoted", () => {
 });
 
 test("the state of the page survives its link, and a broken link gives the first view", () => {
-  const state = { ...stateOf(""), view: "timeline", module: "a/b&c=d#%", from: -12, to: 34, within: true };
+  const state = {
+    ...stateOf(""),
+    view: "timeline",
+    module: "a/b&c=d#%",
+    from: -12,
+    to: 34,
+    within: true,
+    start: 5,
+    end: 9,
+    sort: "-gpu_ns",
+    find: "a b",
+    theme: "dark",
+  };
 
   assert.deepEqual(stateOf(hashOf(state)), state);
   assert.equal(stateOf("#view=nonsense&from=x").view, "modules");

@@ -26,16 +26,16 @@ struct Wish {
   const char* why;
 };
 
-std::vector<Wish> of_iterations(const std::vector<Iteration>& all) {
+std::vector<Wish> of_iterations(const std::vector<Iteration>& all, std::optional<std::size_t> median) {
   if (all.size() < 3) return {};
-  std::vector<std::size_t> order(all.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto duration = [&](std::size_t i) { return all[i].end_ns - all[i].start_ns; };
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return duration(a) < duration(b); });
-  return {{all[order.back()].start_ns, "slowest iteration"},
-          {all[order[order.size() / 2]].start_ns, "median iteration"},
-          {all.back().start_ns, "last iteration"}};
+  const auto duration = [](const Iteration& one) { return one.end_ns - one.start_ns; };
+  const auto slowest = std::max_element(all.begin(), all.end(), [&](const Iteration& a, const Iteration& b) {
+    return duration(a) < duration(b);
+  });
+  std::vector<Wish> out{{slowest->start_ns, "slowest iteration"}};
+  if (median) out.push_back({all[*median].start_ns, "median iteration"});
+  out.push_back({all.back().start_ns, "last iteration"});
+  return out;
 }
 
 /// Start times that divide the work into equal parts.
@@ -65,9 +65,9 @@ TimeWindow window_of(const Wish& wish, const TimeBins& work, std::uint64_t share
 }  // namespace
 
 DetailWindows choose_windows(const TimeBins& work, const std::vector<Iteration>& iterations,
-                             std::uint64_t limit) {
+                             std::optional<std::size_t> median, std::uint64_t limit) {
   if (work.total() <= limit) return {{{INT64_MIN, INT64_MAX, "all"}}, true, limit};
-  std::vector<Wish> wishes = of_iterations(iterations);
+  std::vector<Wish> wishes = of_iterations(iterations, median);
   for (const Wish& wish : evenly(work)) {
     if (wishes.size() < kWindows) wishes.push_back(wish);
   }

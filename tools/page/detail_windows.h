@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tools/analysis/model/iterations.h"
@@ -52,8 +53,9 @@ struct DetailWindows {
   std::uint64_t share = 0;
 };
 
-/// `limit`: pieces of work in all windows together. `work`: pieces of work over time.
+/// `limit`: pieces of work in all windows together. `work`: pieces of work over time. `median`: the iteration
+/// that the report calls so; nullopt: none.
 [[nodiscard]] DetailWindows choose_windows(const TimeBins& work, const std::vector<Iteration>& iterations,
-                                           std::uint64_t limit);
+                                           std::optional<std::size_t> median, std::uint64_t limit);
 
 }  // namespace rangefinder

@@ -95,7 +95,7 @@ PageData page_data(WholeTrace& trace, const PageLimits& limits) {
   Timeline timeline(totals, counts, limits);
   trace.each([&timeline](const SelectedRows& rows) { timeline.add(rows); });
   timeline.finish();
-  out.timeline = page_timeline(timeline, totals, counts, indices);
+  out.timeline = page_timeline(timeline, totals, counts, indices, limits);
   return out;
 }
 

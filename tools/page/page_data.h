@@ -26,8 +26,9 @@ struct PageData {
 
 /// Columns of integers, with delta-encoded times so that they compress well. tools/web/src/data/timeline.ts
 /// reads it.
-[[nodiscard]] nlohmann::ordered_json page_timeline(Timeline& timeline, const TraceNames& names,
-                                                   const PageCounts& counts, const PageIndices& indices);
+[[nodiscard]] nlohmann::ordered_json page_timeline(Timeline& timeline, const TraceTotals& trace,
+                                                   const PageCounts& counts, const PageIndices& indices,
+                                                   const PageLimits& limits);
 
 /// `trace`: with kPageColumns.
 [[nodiscard]] PageData page_data(WholeTrace& trace, const PageLimits& limits);

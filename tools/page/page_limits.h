@@ -19,6 +19,8 @@ struct PageLimits {
   std::size_t ranges = 40'000;         ///< longest NVTX ranges, and the same number in windows
   std::size_t syncs = 8'000;           ///< longest host waits
   std::size_t holds = 4'000;           ///< longest times in which the profiler held a thread
+  std::size_t idle = 8'000;            ///< longest parts of idle time, with their causes
+  std::size_t stacks = 16'384;         ///< samples of the stacks of one thread
   std::size_t streams = 48;            ///< busiest streams, which get their own lane
   std::size_t bins = 8'192;            ///< bins of a stream's busy time, outside windows
   std::size_t samples = 32'768;        ///< points with hardware samples; neighbours are merged
@@ -31,8 +33,8 @@ struct PageLimits {
     for (std::size_t PageLimits::*limit :
          {&PageLimits::modules, &PageLimits::kernels, &PageLimits::kernel_modules, &PageLimits::configs,
           &PageLimits::iterations, &PageLimits::work, &PageLimits::ranges, &PageLimits::syncs,
-          &PageLimits::holds, &PageLimits::streams, &PageLimits::bins, &PageLimits::samples,
-          &PageLimits::memory_points}) {
+          &PageLimits::holds, &PageLimits::idle, &PageLimits::stacks, &PageLimits::streams, &PageLimits::bins,
+          &PageLimits::samples, &PageLimits::memory_points}) {
       out.*limit = std::max<std::size_t>(1, out.*limit / n);
     }
     // Bins merge in pairs, so their number must be a power of two.

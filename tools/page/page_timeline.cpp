@@ -3,6 +3,8 @@
 // A timeline as JSON.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -64,6 +66,8 @@ OrderedJson work_json(const WorkSlice& all, const PageIndices& indices) {
   put(out, "config", column(all, [](const KeptWork& w) { return w.config; }), 0);
   put(out, "bytes", column(all, [](const KeptWork& w) { return w.bytes; }), 0);
   put(out, "graph", column(all, [](const KeptWork& w) { return w.graph; }), 0);
+  // Only of nodes of graphs: other work has a range on the host.
+  put(out, "range", deltas(column(all, [](const KeptWork& w) { return w.graph == 0 ? 0 : w.range; })), 0);
   put(out, "stream", column(all, [](const KeptWork& w) { return w.stream; }), -1);
   out["corr"] = deltas(column(all, [](const KeptWork& w) { return w.correlation; }));
   // An unknown launch repeats the previous launch time; its thread is 0.
@@ -174,33 +178,153 @@ OrderedJson samples_json(const Timeline& timeline) {
   return out;
 }
 
-/// Clock and power of each GPU. Of more points than a page has pixels for, every second one is dropped.
+/// CPU time in ms as the share of one core, in percent, that holds until the next point.
+ConditionLog::Series cpu_shares(const ConditionLog::Series& ms) {
+  ConditionLog::Series out;
+  for (std::size_t i = 0; i + 1 < ms.size(); ++i) {
+    const TimeNs ns = ms[i + 1].at_ns - ms[i].at_ns;
+    if (ns <= 0 || ms[i + 1].value < ms[i].value) continue;
+    const auto used_ns = static_cast<double>(ms[i + 1].value - ms[i].value) * 1e6;
+    const double percent = 100 * used_ns / static_cast<double>(ns);
+    out.push_back({ms[i].at_ns, static_cast<std::uint64_t>(percent + 0.5)});
+  }
+  if (!out.empty()) out.push_back({ms.back().at_ns, 0});
+  return out;
+}
+
+/// Clock and power of each GPU, CPU time of the process. Of more points than a page has pixels for, every
+/// second one is dropped.
 OrderedJson conditions_json(const ConditionLog& conditions, TimeNs first_ns) {
   constexpr std::size_t kMaxPoints = 20'000;
   OrderedJson out = OrderedJson::array();
   for (const auto& [subject, all] : conditions.subjects()) {
-    if (subject.of != ConditionOf::gpu) continue;
-    for (const Condition condition : {Condition::sm_mhz, Condition::power_w}) {
+    const bool of_gpu = subject.of == ConditionOf::gpu;
+    if (!of_gpu && subject.of != ConditionOf::process) continue;
+    for (const Condition condition :
+         {Condition::sm_mhz, Condition::power_w, Condition::temperature_c, Condition::cpu_ms}) {
+      const bool cpu = condition == Condition::cpu_ms;
+      if (cpu == of_gpu) continue;
       ConditionLog::Series points = all[static_cast<std::size_t>(condition)];
+      if (cpu) points = cpu_shares(points);
       while (points.size() > kMaxPoints) {
         for (std::size_t i = 0; i < points.size() / 2; ++i) points[i] = points[2 * i];
         points.resize(points.size() / 2);
       }
       if (points.empty()) continue;
-      points.front().at_ns = std::min(points.front().at_ns, first_ns);
-      out.push_back({{"gpu", subject.id},
-                     {"title", kConditions[static_cast<std::size_t>(condition)].title},
-                     {"at", deltas(column(points, [](const auto& p) { return p.at_ns; }))},
-                     {"value", column(points, [](const auto& p) { return p.value; })}});
+      if (of_gpu) points.front().at_ns = std::min(points.front().at_ns, first_ns);
+      const std::string_view title = kConditions[static_cast<std::size_t>(condition)].title;
+      OrderedJson row{{"title", cpu ? "CPU, % of a core" : title}};
+      if (of_gpu) row["gpu"] = subject.id;
+      row["at"] = deltas(column(points, [](const auto& p) { return p.at_ns; }));
+      row["value"] = column(points, [](const auto& p) { return p.value; });
+      out.push_back(std::move(row));
     }
   }
   return out;
 }
 
+/// The stacks of samples as a tree: {functions, sources, caller, frame} by stack, and the samples of each
+/// thread.
+class StackTexts {
+ public:
+  explicit StackTexts(const StackNames& names) : names_(names) {}
+
+  OrderedJson json(const StackSamples& samples, std::size_t limit) {
+    OrderedJson threads = OrderedJson::array();
+    for (const auto& [thread, all] : samples.threads()) {
+      if (all.empty()) continue;
+      // Each one that stays stands for those that do not.
+      const std::size_t step = (all.size() + limit - 1) / limit;
+      Column at, stack;
+      for (std::size_t i = 0; i < all.size(); i += step) {
+        at.push_back(all[i].at_ns);
+        stack.push_back(place(all[i].stack));
+      }
+      threads.push_back({{"thread", thread},
+                         {"interval_ns", all.front().interval_ns * step},
+                         {"at", deltas(std::move(at))},
+                         {"stack", std::move(stack)}});
+    }
+    return {{"functions", functions_},
+            {"sources", sources_},
+            {"caller", callers_},
+            {"frame", frames_},
+            {"threads", std::move(threads)}};
+  }
+
+ private:
+  /// From 1 on, callers first; 0: none.
+  std::int64_t place(std::uint32_t stack) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> fresh;  // stack, frame; innermost first
+    std::int64_t caller = 0;
+    bool known = false;
+    names_.each_stack(stack, [&](std::uint32_t one, std::uint32_t frame) {
+      if (known) return;
+      const auto at = places_.find(one);
+      known = at != places_.end();
+      if (known) {
+        caller = at->second;
+      } else {
+        fresh.emplace_back(one, frame);
+      }
+    });
+    for (auto at = fresh.rbegin(); at != fresh.rend(); ++at) {
+      callers_.push_back(caller);
+      frames_.push_back(frame_place(at->second));
+      caller = static_cast<std::int64_t>(callers_.size());
+      places_.emplace(at->first, caller);
+    }
+    return caller;
+  }
+  std::int64_t frame_place(std::uint32_t id) {
+    const auto [at, is_new] = frame_places_.emplace(id, static_cast<std::int64_t>(functions_.size()));
+    if (is_new) {
+      functions_.push_back(names_.frame(id).function);
+      sources_.push_back(source_text(names_.frame(id)));
+    }
+    return at->second;
+  }
+
+  const StackNames& names_;
+  std::vector<std::string> functions_, sources_;
+  Column callers_, frames_;
+  std::unordered_map<std::uint32_t, std::int64_t> places_, frame_places_;
+};
+
+/// What the timeline shows first: the median iteration from its start on the host to the end of its work, or
+/// all GPU work.
+OrderedJson opening_json(const TraceTotals& trace, const PageCounts& counts) {
+  const auto median = counts.summary.median_iteration();
+  if (!median) {
+    const auto [first, last] = trace.totals.gpu_span();
+    if (last <= first) return nullptr;
+    return {{"start_ns", first}, {"end_ns", last}, {"why", "all GPU work"}};
+  }
+  const Iteration& iteration = counts.found.instances[*median];
+  const IterationTotals& row = counts.summary.log().rows()[*median];
+  const TimeNs end = std::max(iteration.end_ns, row.last_gpu_ns);
+  const TimeNs wall = static_cast<TimeNs>(*row.wall_ns + row.held_ns);
+  // A host that launches far ahead would leave most of the view empty.
+  const TimeNs start = end - iteration.start_ns <= 2 * wall ? iteration.start_ns : end - wall;
+  return {{"start_ns", start},
+          {"end_ns", end},
+          {"why", "the median iteration, number " + std::to_string(*median)}};
+}
+
+OrderedJson idle_json(Timeline& timeline) {
+  const std::uint64_t seen = timeline.idle.seen();
+  const std::vector<KeptIdle> kept = timeline.idle.extract();
+  return {{"start", deltas(column(kept, [](const KeptIdle& one) { return one.start_ns; }))},
+          {"ns", column(kept, [](const KeptIdle& one) { return one.end_ns - one.start_ns; })},
+          {"cause", column(kept, [](const KeptIdle& one) { return one.cause; })},
+          {"left_out", seen - kept.size()}};
+}
+
 }  // namespace
 
-OrderedJson page_timeline(Timeline& timeline, const TraceNames& names, const PageCounts& counts,
-                          const PageIndices& indices) {
+OrderedJson page_timeline(Timeline& timeline, const TraceTotals& trace, const PageCounts& counts,
+                          const PageIndices& indices, const PageLimits& limits) {
+  const TraceNames& names = trace;
   Texts texts(counts);
   OrderedJson out{
       {"first_ns", counts.first_ns}, {"last_ns", counts.last_ns}, {"whole", timeline.detail.whole}};
@@ -212,6 +336,7 @@ OrderedJson page_timeline(Timeline& timeline, const TraceNames& names, const Pag
     }
     out["bin_ns"] = timeline.busy.width_ns();
   }
+  if (OrderedJson open = opening_json(trace, counts); !open.is_null()) out["open"] = std::move(open);
   out["work"] = counts.work.total();
   out["apis"] = counts.apis;
   out["threads"] = OrderedJson::array();
@@ -227,6 +352,10 @@ OrderedJson page_timeline(Timeline& timeline, const TraceNames& names, const Pag
   out["holds"] = intervals(holds);
   out["holds"]["cause"] = column(holds, [](const KeptHold& h) { return h.cause; });
   out["hold_causes"] = kHoldCauseNames;
+  out["idle"] = idle_json(timeline);
+  out["idle_causes"] = OrderedJson::array();
+  for (std::size_t i = 0; i < kIdleCauses; ++i)
+    out["idle_causes"].push_back(idle_cause_text(static_cast<IdleCause>(i)));
   out["syncs_left_out"] = counts.syncs.seen() - syncs.size();
   out["marks"] = {{"at", column(timeline.marks, [](const KeptMark& m) { return m.at_ns; })},
                   {"thread", column(timeline.marks, [](const KeptMark& m) { return m.thread; })},
@@ -237,6 +366,7 @@ OrderedJson page_timeline(Timeline& timeline, const TraceNames& names, const Pag
                    {"device", column(memory, [](const MemoryPoint& p) { return p.device_bytes; })},
                    {"host", column(memory, [](const MemoryPoint& p) { return p.host_bytes; })}};
   out["conditions"] = conditions_json(timeline.conditions, counts.first_ns);
+  if (!timeline.stacks.empty()) out["stacks"] = StackTexts(trace.stacks).json(timeline.stacks, limits.stacks);
   out["texts"] = std::move(texts.list);
   return out;
 }

@@ -22,26 +22,34 @@ std::vector<StreamKey> busiest(const std::map<StreamKey, std::uint64_t>& streams
 }  // namespace
 
 Timeline::Timeline(const TraceNames& names, PageCounts& counts, const PageLimits& limits)
-    : detail(choose_windows(counts.work, counts.found.instances, limits.work)),
+    : detail(choose_windows(counts.work, counts.found.instances, counts.summary.median_iteration(),
+                            limits.work)),
       lanes(busiest(counts.streams, limits.streams)),
       others(lanes.size() < counts.streams.size()),
       busy(lanes.size() + 1, limits.bins, counts.first_ns, counts.last_ns),
       ranges(counts.ranges.extract()),
       syncs(counts.syncs.extract()),
       holds(counts.holds.extract()),
+      idle(limits.idle),
       memory(limits.memory_points),
       names_(names),
       counts_(counts),
       limits_(limits),
+      idle_causes_(counts.found),
       spans_(ranges, names) {
   for (KeptRange& range : ranges) {
     if (range.open) range.end_ns = std::max(counts.last_ns, range.start_ns);
     kept_ranges_.insert(range.id);
   }
+  idle_causes_.each_part_from_now([this](TimeNs start, TimeNs end, IdleCause cause) {
+    idle.add({start, end, cause});
+  });
 }
 
 void Timeline::add(const SelectedRows& rows) {
   const auto add_record = [this](const auto& record, bool) { add(record); };
+  idle_causes_.add(rows);
+  stacks.add(rows);
   rows.each<MarkRecord>(kColumns, add_record);
   rows.launches(kColumns, add_record);
   rows.work(kColumns, add_record);
@@ -98,8 +106,8 @@ void Timeline::add_work(const GpuWork& piece, KeptWork::Kind kind, std::uint32_t
     window->end_ns = std::min(window->end_ns, piece.start_ns);
     return;
   }
-  KeptWork kept{piece.start_ns, piece.end_ns,      lane,        piece.stream, kind, name, config,
-                piece.path,     piece.correlation, piece.graph, bytes,        {}};
+  KeptWork kept{piece.start_ns, piece.end_ns,      lane,        piece.stream, kind,  name, config,
+                piece.path,     piece.correlation, piece.graph, piece.range,  bytes, {}};
   if (launch != nullptr) {
     kept.launch = *launch;
   } else {
@@ -147,6 +155,8 @@ void Timeline::add(const MarkRecord& mark) {
 }
 
 void Timeline::finish() {
+  idle_causes_.finish();
+  stacks.finish();
   std::erase_if(work, [this](const KeptWork& kept) { return window_at(kept.start_ns) == nullptr; });
   std::sort(work.begin(), work.end(), [](const KeptWork& a, const KeptWork& b) {
     return a.lane != b.lane ? a.lane < b.lane : a.start_ns < b.start_ns;

@@ -5,7 +5,8 @@
 //   PageCounts ─▶ windows, longest ranges ─┐
 //   each chunk ────────────────────────────┴▶ each piece of work in the windows, with its launch
 //                                             busy time of each stream everywhere
-//                                             spans of ranges on the GPU, samples, memory in use
+//                                             spans of ranges on the GPU, samples, memory in use, causes of
+//                                             idle time, samples of the host's stacks
 //
 // Nothing is estimated: work that is not kept appears in the busy time of its stream.
 #pragma once
@@ -18,6 +19,8 @@
 
 #include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/queries/condition_log.h"
+#include "tools/analysis/queries/idle_causes.h"
+#include "tools/analysis/queries/stack_samples.h"
 #include "tools/page/detail_windows.h"
 #include "tools/page/memory_points.h"
 #include "tools/page/page_counts.h"
@@ -36,8 +39,15 @@ struct KeptWork {
   Kind kind = kernel;
   std::uint32_t name = 0;  ///< kernel name id; of a copy, its CopyKind
   std::uint32_t config = 0, path = 0, correlation = 0, graph = 0;
+  std::uint64_t range = 0;
   std::uint64_t bytes = 0;
   SeenLaunch launch;  ///< start_ns == kNoTime: unknown
+};
+
+/// A part of the time without a kernel.
+struct KeptIdle {
+  TimeNs start_ns = 0, end_ns = 0;
+  IdleCause cause = IdleCause::queued;
 };
 
 struct KeptMark {
@@ -50,8 +60,8 @@ class Timeline {
   /// Moves the longest ranges out of `counts`. All arguments must outlive this.
   Timeline(const TraceNames& names, PageCounts& counts, const PageLimits& limits);
 
-  static constexpr Columns kColumns =
-      kAllWork | kAllLaunch | Column::exact | kAllRange | Column::marks | Column::allocs | Column::samples;
+  static constexpr Columns kColumns = kAllWork | kAllLaunch | Column::exact | kAllRange | Column::marks |
+                                      Column::allocs | Column::samples | IdleCauses::kColumns;
   void add(const SelectedRows& rows);
   /// Call it after the last chunk.
   void finish();
@@ -64,6 +74,8 @@ class Timeline {
   std::vector<KeptRange> ranges;
   std::vector<KeptSync> syncs;
   std::vector<KeptHold> holds;
+  LongestItems<KeptIdle> idle;
+  StackSamples stacks;
   std::vector<KeptMark> marks;
   std::map<std::uint32_t, SamplePoints> samples;  ///< by GPU
   MemoryPoints memory;
@@ -89,6 +101,7 @@ class Timeline {
   const TraceNames& names_;
   PageCounts& counts_;
   const PageLimits& limits_;
+  IdleCauses idle_causes_;
   RangeSpans spans_;
   RecentLaunches launches_;
   std::unordered_set<std::uint64_t> kept_ranges_;  // ids

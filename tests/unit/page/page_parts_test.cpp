@@ -52,7 +52,7 @@ TEST_CASE("a trace with little work is kept completely") {
   TimeBins work(64);
   work.add(5, 100);
 
-  const DetailWindows detail = choose_windows(work, {}, 100);
+  const DetailWindows detail = choose_windows(work, {}, {}, 100);
 
   CHECK(detail.whole);
   REQUIRE(detail.windows.size() == 1);
@@ -67,7 +67,7 @@ TEST_CASE("a trace with much work keeps its slowest iteration, and windows do no
     work.add(i * 10'000, 50);
   }
 
-  const DetailWindows detail = choose_windows(work, iterations, 1000);
+  const DetailWindows detail = choose_windows(work, iterations, 1, 1000);
 
   CHECK_FALSE(detail.whole);
   bool slowest = false;

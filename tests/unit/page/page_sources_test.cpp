@@ -31,11 +31,14 @@ TEST_CASE("the timeline has each GPU's clock and power from its begin on, as in 
   WholeTrace trace(files, kPageColumns);
   const nlohmann::ordered_json timeline = page_data(trace, {}).timeline;
   const nlohmann::ordered_json& all = timeline["conditions"];
-  REQUIRE(all.size() == 2);
+  REQUIRE(all.size() == 4);
   CHECK(all[0]["title"] == "SM clock, MHz");
   CHECK(all[1]["title"] == "power, W");
+  CHECK(all[2]["title"] == "temperature, °C");
+  CHECK(all[3]["title"] == "CPU, % of a core");
   for (const nlohmann::ordered_json& row : all) {
     CAPTURE(row["title"]);
+    if (!row.contains("gpu")) continue;
     CHECK(row["at"][0].get<TimeNs>() <= timeline["first_ns"].get<TimeNs>());
     REQUIRE(row["at"].size() == row["value"].size());
     for (std::size_t i = 1; i < row["at"].size(); ++i) CHECK(row["at"][i].get<TimeNs>() > 0);  // differences

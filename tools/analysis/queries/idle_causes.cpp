@@ -164,9 +164,10 @@ void IdleCauses::add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by) {
   add(total_, from, to);
   if (keeps_host_times_) {
     each_part(
-        from, to, [](std::uint64_t) {},
+        from, to, [](TimeNs, TimeNs) {},
         [&](TimeNs start, TimeNs end) { keep_host(host_times_, start, end, ended_by); });
   }
+  if (see_part_) see_parts(from, to, ended_by);
   const std::size_t at = iterations_.of(ended_by.work), before = iterations_.at(from);
   TimeNs began = to;
   if (at != Iterations::kNone) {
@@ -184,7 +185,7 @@ void IdleCauses::each_part(TimeNs from, TimeNs to, Copied&& copied, Hosted&& hos
     if (copy.start_ns >= to) break;
     if (copy.start_ns > from) hosted(from, copy.start_ns);
     const TimeNs end = std::min(copy.end_ns, to);
-    copied(elapsed_ns(std::max(from, copy.start_ns), end));
+    copied(std::max(from, copy.start_ns), end);
     from = end;
   }
   if (from < to) hosted(from, to);
@@ -193,7 +194,7 @@ void IdleCauses::each_part(TimeNs from, TimeNs to, Copied&& copied, Hosted&& hos
 IdleTime IdleCauses::causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
   IdleTime out{};
   each_part(
-      from, to, [&out](std::uint64_t ns) { of(out, IdleCause::copies) += ns; },
+      from, to, [&out](TimeNs start, TimeNs end) { of(out, IdleCause::copies) += elapsed_ns(start, end); },
       [&](TimeNs start, TimeNs end) { add_host(out, start, end, ended_by); });
   return out;
 }
@@ -257,6 +258,32 @@ void IdleCauses::keep_host(HostTimes& out, TimeNs from, TimeNs to, const WorkEve
     from = end;
   });
   out.code.add(ended_by.thread, from, to);
+}
+
+void IdleCauses::see_parts(TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
+  each_part(
+      from, to, [this](TimeNs start, TimeNs end) { see_part_(start, end, IdleCause::copies); },
+      [&](TimeNs start, TimeNs end) { see_host_parts(start, end, ended_by); });
+}
+
+void IdleCauses::see_host_parts(TimeNs from, TimeNs to, const WorkEvent& ended_by) const {
+  if (ended_by.launch_start_ns == kNoTime) return;
+  const bool late = host_was_late(from, ended_by);
+  const auto see = [&](TimeNs start, TimeNs end, IdleCause cause) {
+    if (start > from) see_part_(from, start, late ? IdleCause::host_code : IdleCause::queued);
+    if (end > start) see_part_(start, end, cause);
+    from = end;
+  };
+  if (late) {
+    each_call(ended_by.thread, from, to,
+              [&](TimeNs start, TimeNs end, HostCall kind) { see(start, end, cause_of(kind)); });
+  } else {
+    for (const Span& function : functions_) {
+      const TimeNs start = std::max(from, function.start_ns), end = std::min(to, function.end_ns);
+      if (end > start) see(start, end, IdleCause::host_function);
+    }
+  }
+  see(to, to, IdleCause::queued);
 }
 
 void IdleCauses::take_since_kernel() {

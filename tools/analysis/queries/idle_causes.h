@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -66,6 +67,10 @@ class IdleCauses {
 
   /// host_times() is needed, of the chunks from now on.
   void keep_host_times() noexcept { keeps_host_times_ = true; }
+  /// see(start, end, cause): calls it for the parts of each gap that ends with a kernel, in order of time.
+  /// Contain times in which the profiler held the thread.
+  using SeePart = std::function<void(TimeNs, TimeNs, IdleCause)>;
+  void each_part_from_now(SeePart see) { see_part_ = std::move(see); }
 
   // The same, where the caller reads the rows and joins them. Before the calls and the work of a chunk:
   void begin_chunk(const SelectedRows& rows);
@@ -103,7 +108,8 @@ class IdleCauses {
   void add_copy(const WorkEvent& event);
   void add_gap(TimeNs from, TimeNs to, const WorkEvent& ended_by);
   [[nodiscard]] IdleTime causes(TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
-  /// Calls copied(ns) and hosted(from, to) for the parts of a gap in which copies ran and in which none did.
+  /// Calls copied(from, to) and hosted(from, to) for the parts of a gap in which copies ran and in which none
+  /// did.
   template <typename Copied, typename Hosted>
   void each_part(TimeNs from, TimeNs to, Copied&& copied, Hosted&& hosted) const;
   /// The host launched what ended the gap only then.
@@ -115,6 +121,8 @@ class IdleCauses {
   [[nodiscard]] std::uint64_t function_ns(TimeNs from, TimeNs to) const;
   void add_host(IdleTime& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
   void keep_host(HostTimes& out, TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
+  void see_parts(TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
+  void see_host_parts(TimeNs from, TimeNs to, const WorkEvent& ended_by) const;
 
   const Iterations& iterations_;
   std::vector<IdleTime> by_iteration_;
@@ -128,6 +136,7 @@ class IdleCauses {
   IdleTime since_kernel_{}, since_kernel_of_{};  // up to there, if no kernel follows; of the iteration
   HostTimes host_times_, host_times_since_kernel_;
   bool keeps_host_times_ = false;
+  SeePart see_part_;                           // may be empty
   std::size_t last_copy_ = Iterations::kNone;  // of the latest copy
   bool whole_graphs_ = false;
   LaunchedWork launched_;                  // of add(SelectedRows)

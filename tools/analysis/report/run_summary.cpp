@@ -88,6 +88,23 @@ std::optional<std::size_t> RunSummaryReader::counted_from() const {
   return rules_->facts().iteration_log.warm_up();
 }
 
+const IterationLog& RunSummaryReader::log() const {
+  return rules_->facts().iteration_log;
+}
+
+std::optional<std::size_t> RunSummaryReader::median_iteration() const {
+  const std::vector<std::size_t> all = counted();
+  if (all.empty()) return {};
+  const auto wall = [this](std::size_t i) { return static_cast<double>(*log().rows()[i].wall_ns); };
+  std::vector<double> walls;
+  for (const std::size_t i : all) walls.push_back(wall(i));
+  const double median = median_of(walls);
+  const auto nearer = [&](std::size_t a, std::size_t b) {
+    return std::abs(wall(a) - median) < std::abs(wall(b) - median);
+  };
+  return *std::min_element(all.begin(), all.end(), nearer);
+}
+
 void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) const {
   const IterationLog& log = rules_->facts().iteration_log;
   const Iterations& iterations = log.iterations();

@@ -11,8 +11,8 @@ import type { Tables } from "./data/rows";
 import { Trace } from "./data/trace";
 import { unpack } from "./data/unpack";
 import { readTimelines, type TimelineData } from "./data/timeline";
-import { startState, useStore } from "./state";
-import { startTheme } from "./theme";
+import { current, startState, useStore } from "./state";
+import { chooseTheme, startTheme } from "./theme";
 import { Header } from "./ui/header";
 import { SelectionBar } from "./ui/selection_bar";
 import { AboutView } from "./views/about";
@@ -97,6 +97,7 @@ async function start(): Promise<void> {
     if (tables.diff !== undefined && location.hash === "") history.replaceState(null, "", "#view=diff");
     startState();
     startTheme();
+    chooseTheme(current().theme);
     document.title = `${traces
       .map((trace) => trace.title)
       .join(", ")

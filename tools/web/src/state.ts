@@ -3,10 +3,12 @@
 // What the page shows and what is selected, mirrored in the URL's hash so that a link restores it.
 //
 //   #view=timeline&trace=1&module=model/decoder&kernel=_Z4gemm&from=1200&to=3400
+//   #view=kernels&sort=-count&find=gemm&theme=dark
 //
 // All views read and change this one store, so a selection in one view shows in all.
 import { useEffect, useState } from "preact/hooks";
 import { kMetrics, type Metric } from "./data/trace";
+import { kChoices, type Choice } from "./theme";
 
 export const kViews = [
   "modules",
@@ -35,6 +37,13 @@ export interface State {
   /** Visible time of the timeline, ns; both undefined: all. */
   from: number | undefined;
   to: number | undefined;
+  /** Selected part of the timeline, ns; both undefined: none. */
+  start: number | undefined;
+  end: number | undefined;
+  /** Of the view's table: key of a column, "-" before it for the other direction; the text to find. */
+  sort: string | undefined;
+  find: string | undefined;
+  theme: Choice;
   /** Table of kernels: only kernels of the selected module; one row per module. */
   within: boolean;
   grouped: boolean;
@@ -50,6 +59,11 @@ const kDefaults: State = {
   metric: "gpu",
   from: undefined,
   to: undefined,
+  start: undefined,
+  end: undefined,
+  sort: undefined,
+  find: undefined,
+  theme: "auto",
   within: false,
   grouped: false,
   level: 0,
@@ -77,6 +91,11 @@ export function stateOf(hash: string): State {
     metric: pick("metric", kMetrics, kDefaults.metric),
     from: number(from.get("from"), -1e15),
     to: number(from.get("to"), -1e15),
+    start: number(from.get("start"), -1e15),
+    end: number(from.get("end"), -1e15),
+    sort: from.get("sort") ?? undefined,
+    find: from.get("find") ?? undefined,
+    theme: pick("theme", kChoices, kDefaults.theme),
     within: from.get("within") === "1",
     grouped: from.get("grouped") === "1",
     level: number(from.get("level")) ?? 0,
@@ -97,6 +116,8 @@ export const current = (): State => state;
 
 let written = "";
 let waiting = 0;
+/** False: the page of `serve`, whose URL has another meaning. */
+let isLinked = false;
 
 function writeHash(): void {
   waiting = 0;
@@ -105,13 +126,20 @@ function writeHash(): void {
   history.replaceState(null, "", written);
 }
 
-export function update(change: Partial<State>): void {
-  const before = state;
-  state = { ...state, ...change };
-  if ((Object.keys(change) as (keyof State)[]).every((key) => before[key] === state[key])) return;
-  if (before.view !== state.view) history.pushState(null, "", (written = hashOf(state)));
+/** Another view is a step of the browser's history. */
+function writeLater(isStep: boolean): void {
+  if (isStep) history.pushState(null, "", (written = hashOf(state)));
   // Browsers limit changes of the URL to some hundred in ten seconds.
   else if (waiting === 0) waiting = window.setTimeout(writeHash, 150);
+}
+
+export function update(change: Partial<State>): void {
+  const before = state;
+  // Another view has another table.
+  const isOther = change.view !== undefined && change.view !== state.view;
+  state = { ...state, ...(isOther ? { sort: undefined, find: undefined } : {}), ...change };
+  if ((Object.keys(change) as (keyof State)[]).every((key) => before[key] === state[key])) return;
+  if (isLinked) writeLater(before.view !== state.view);
   for (const listener of [...listeners]) listener();
 }
 
@@ -119,6 +147,9 @@ export function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
+
+/** The address of what is shown now: writing it waits for the wheel to stop. */
+export const link = (): string => location.href.replace(/#.*$/, "") + hashOf(state);
 
 export function useStore(): State {
   const [seen, see] = useState(state);
@@ -131,6 +162,7 @@ export function useStore(): State {
 
 /** Call it once, before the first view is drawn. */
 export function startState(): void {
+  isLinked = true;
   state = stateOf(location.hash);
   const read = (): void => {
     if (location.hash === written || (location.hash === "" && written === "#")) return;

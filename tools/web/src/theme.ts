@@ -20,7 +20,8 @@ export interface Theme {
   onNames: string;
 }
 
-export type Choice = "auto" | "light" | "dark";
+export const kChoices = ["auto", "light", "dark"] as const;
+export type Choice = (typeof kChoices)[number];
 
 function read(): Theme {
   const style = getComputedStyle(document.documentElement);

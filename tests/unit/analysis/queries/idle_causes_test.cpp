@@ -74,6 +74,30 @@ TEST_CASE("the kept times of host code are the idle time without calls, of the l
   CHECK(waiting_ns == 15'000);
 }
 
+TEST_CASE("the parts of gaps add up to the idle time by cause, in order and without overlap") {
+  for (const TimeNs launched : {15'000, 80'000}) {
+    TwoKernels made(launched);
+    made.sync(1, 45'000, 60'000);
+    made.put(host_function(50'000, 65'000));
+    made.write();
+    WholeTrace trace(open_trace_folder(made.folder.path()), IdleCauses::kColumns);
+    IdleCauses causes(trace.iterations());
+    IdleTime sums{};
+    TimeNs until = 0;
+    causes.each_part_from_now([&](TimeNs start, TimeNs end, IdleCause cause) {
+      CHECK(start >= until);
+      CHECK(end > start);
+      sums[static_cast<std::size_t>(cause)] += static_cast<std::uint64_t>(end - start);
+      until = end;
+    });
+    trace.each([&causes](const SelectedRows& rows) { causes.add(rows); });
+    causes.finish();
+
+    CHECK(sums == causes.total());
+    CHECK(until == 90'000);
+  }
+}
+
 TEST_CASE("a gap between launched kernels is queued") {
   CHECK(ns_of(idle_of(TwoKernels(15'000)), IdleCause::queued) == 50'000);
 }

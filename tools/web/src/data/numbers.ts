@@ -76,9 +76,13 @@ export function unitText(value: number, unit: Unit): string {
   }
 }
 
-/** A time on the axis, with the digits that `step` needs. */
-export function axisText(ns: number, step: number): string {
+/** A time on the axis, with the digits that `step` needs; `signed`: relative to another. */
+export function axisText(ns: number, step: number, signed = false): string {
   const [size, unit] = step >= 1e8 ? [1e9, "s"] : step >= 1e3 ? [1e6, "ms"] : [1e3, "us"];
   const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(step / size) - 1e-9)));
-  return `${(ns / size).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
+  const text = Math.abs(ns / size).toLocaleString("en-US", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return `${ns < 0 ? "−" : signed && ns > 0 ? "+" : ""}${text} ${unit}`;
 }

@@ -18,6 +18,20 @@ export class RateSeries {
     for (let i = 0; i < values.length; ++i) this.sums[i + 1] = this.sums[i]! + values[i]!;
   }
 
+  /** The highest rate of one sample. */
+  highest(): number {
+    let out = 0;
+    for (let i = 0; i < this.start.length; ++i)
+      out = Math.max(out, (this.sums[i + 1]! - this.sums[i]!) / Math.max(1, this.end[i]! - this.start[i]!));
+    return out * this.scale;
+  }
+
+  /** Length of the sample at `time`; 0: there is none. */
+  lengthAt(time: number): number {
+    const at = lowerBound(this.start, time + 1) - 1;
+    return at >= 0 && this.end[at]! > time ? this.end[at]! - this.start[at]! : 0;
+  }
+
   private until(time: number): number {
     const next = lowerBound(this.start, time);
     if (next === 0) return 0;
@@ -45,6 +59,13 @@ export class StepSeries {
     readonly at: Float64Array,
     readonly value: Float64Array,
   ) {}
+
+  /** Highest value of all. */
+  highest(): number {
+    let out = 0;
+    for (const value of this.value) out = Math.max(out, value);
+    return out;
+  }
 
   /** Highest value in [from, to). */
   max(from: number, to: number): number {

@@ -41,6 +41,11 @@ export class Spans {
     );
   }
 
+  /** In any order. */
+  static union(pairs: [number, number][]): Spans {
+    return Spans.of(pairs.sort((a, b) => a[0] - b[0]));
+  }
+
   get length(): number {
     return this.start.length;
   }

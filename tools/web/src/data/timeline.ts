@@ -3,6 +3,7 @@
 // The timeline's data, written by tools/page/page_timeline.cpp, unpacked into arrays for drawing.
 //
 // Columns hold times as differences to the previous value. A column without information is absent.
+import { readStacks, type PackedStacks, type Stacks } from "./stacks";
 import type { Trace } from "./trace";
 import { RateSeries, StepSeries } from "./series";
 import { Spans } from "./spans";
@@ -27,6 +28,7 @@ export interface PackedTimeline {
   last_ns: number;
   whole: boolean;
   windows: { start_ns: number; end_ns: number; why: string }[];
+  open?: Opening;
   bin_ns?: number;
   work: number;
   apis: string[];
@@ -38,11 +40,21 @@ export interface PackedTimeline {
   syncs_left_out: number;
   holds: Columns;
   hold_causes: string[];
+  idle: { start: number[]; ns: number[]; cause: number[]; left_out: number };
+  idle_causes: string[];
   marks: Columns;
   samples: { gpu: number; merged: boolean; start: number[]; ns: number[]; count: number[]; columns: Columns }[];
   memory: Columns;
-  conditions: { gpu: number; title: string; at: number[]; value: number[] }[];
+  conditions: { gpu?: number; title: string; at: number[]; value: number[] }[];
+  stacks?: PackedStacks;
   texts: string[];
+}
+
+/** Where the timeline opens: the median iteration, or from the first to the last GPU work. */
+export interface Opening {
+  start_ns: number;
+  end_ns: number;
+  why: string;
 }
 
 export function summed(deltas: readonly number[] | undefined, n: number): Float64Array {
@@ -56,6 +68,11 @@ const ints = (values: readonly number[] | undefined, n: number, nothing: number)
   if (values !== undefined) return Float64Array.from(values);
   return new Float64Array(n).fill(nothing);
 };
+
+function spansOf(starts: readonly number[], ns: readonly number[]): Spans {
+  const start = summed(starts, starts.length);
+  return new Spans(start, endsOf(start, ns));
+}
 
 const endsOf = (start: Float64Array, ns: readonly number[] | undefined): Float64Array =>
   start.map((at, i) => at + (ns?.[i] ?? 0));
@@ -76,6 +93,8 @@ export interface Lane {
   config: Float64Array;
   bytes: Float64Array;
   graph: Float64Array;
+  /** Of a graph's node: the range in which it was captured. 0: none. */
+  range: Float64Array;
   stream: Float64Array;
   corr: Float64Array;
   /** Launch on the host; thread 0: not recorded. */
@@ -110,11 +129,22 @@ export interface GpuSeries {
   percents: RateSeries[];
 }
 
+/** Parts of the time without a kernel, each with its cause. */
+export interface IdleParts {
+  spans: Spans;
+  /** Index in `causes`. */
+  cause: Float64Array;
+  causes: string[];
+  /** Shorter parts that are not in the page. */
+  leftOut: number;
+}
+
 export interface TimelineData {
   first: number;
   last: number;
   whole: boolean;
   windows: { start_ns: number; end_ns: number; why: string }[];
+  open: Opening | undefined;
   binNs: number;
   work: number;
   apis: string[];
@@ -128,11 +158,16 @@ export interface TimelineData {
   /** The profiler made a thread wait. */
   holds: { start: Float64Array; end: Float64Array; thread: Float64Array; cause: Float64Array };
   holdCauses: string[];
+  /** Of all threads together. */
+  held: Spans;
+  idle: IdleParts;
   marks: { at: Float64Array; thread: Float64Array; text: Float64Array };
   samples: GpuSeries[];
   memory: StepSeries[];
-  /** Clock and power of the GPUs. */
-  conditions: { gpu: number; series: StepSeries }[];
+  /** Clock and power of the GPUs; without a GPU: of the process. */
+  conditions: { gpu: number | undefined; series: StepSeries }[];
+  /** Samples of the host's call stacks; undefined: none were taken. */
+  stacks: Stacks | undefined;
 }
 
 function laneOf(packed: PackedLane): Lane {
@@ -153,6 +188,7 @@ function laneOf(packed: PackedLane): Lane {
     config: ints(pieces["config"], n, 0),
     bytes: ints(pieces["bytes"], n, 0),
     graph: ints(pieces["graph"], n, 0),
+    range: summed(pieces["range"], n),
     stream: ints(pieces["stream"], n, packed.stream ?? 0),
     corr: summed(pieces["corr"], n),
     launch: summed(pieces["launch"], n),
@@ -186,6 +222,38 @@ function rangesOf(columns: Columns): Ranges {
 
 const kPercent = new Set(["sm_active", "engine_active"]);
 const kSectorBytes = 32;
+/** The GPU reports these once in up to so many samples, for all of them: 1 ms at 20 us. */
+const kReported = /^(pcie|nvlink)_/;
+const kMaxReported = 50;
+
+/** Bytes over the time for which they were reported, which ends with their sample. */
+function reportedSeries(name: string, samples: Samples, values: readonly number[], scale: number): RateSeries {
+  const out: { start: number[]; end: number[]; value: number[] } = { start: [], end: [], value: [] };
+  const add = (start: number, end: number, value: number): void => {
+    if (end <= start) return;
+    out.start.push(start);
+    out.end.push(end);
+    out.value.push(value);
+  };
+  let until = samples.start[0] ?? 0;
+  values.forEach((value, i) => {
+    if (value === 0) return;
+    const end = samples.end[i]!;
+    const one = (end - samples.start[i]!) / Math.max(1, samples.count[i]!);
+    const start = Math.max(until, end - kMaxReported * one);
+    add(until, start, 0);
+    add(start, end, value);
+    until = end;
+  });
+  add(until, samples.end[samples.end.length - 1] ?? until, 0);
+  return new RateSeries(name, Float64Array.from(out.start), Float64Array.from(out.end), out.value, scale);
+}
+
+interface Samples {
+  start: Float64Array;
+  end: Float64Array;
+  count: readonly number[];
+}
 
 function seriesOf(packed: PackedTimeline["samples"][number]): GpuSeries {
   const n = packed.start.length;
@@ -205,13 +273,15 @@ function seriesOf(packed: PackedTimeline["samples"][number]): GpuSeries {
           1,
         ),
       );
+    else if (kReported.test(name))
+      out.rates.push(reportedSeries(name, { start, end, count: packed.count }, values, kSectorBytes * 1e9));
     else out.rates.push(new RateSeries(name, start, end, values, kSectorBytes * 1e9));
   }
   return out;
 }
 
 export function timelineOf(packed: PackedTimeline): TimelineData {
-  const { ranges, syncs, holds, marks, memory } = packed;
+  const { ranges, syncs, holds, idle, marks, memory } = packed;
   const syncStart = summed(syncs["start"], syncs["start"]?.length ?? 0);
   const holdStart = summed(holds["start"], holds["start"]?.length ?? 0);
   const memoryAt = summed(memory["at"], memory["at"]?.length ?? 0);
@@ -222,6 +292,7 @@ export function timelineOf(packed: PackedTimeline): TimelineData {
     last: Math.max(packed.last_ns, packed.first_ns + 1),
     whole: packed.whole,
     windows: packed.windows,
+    open: packed.open,
     binNs: packed.bin_ns ?? 0,
     work: packed.work,
     apis: packed.apis,
@@ -244,6 +315,13 @@ export function timelineOf(packed: PackedTimeline): TimelineData {
       cause: ints(holds["cause"], holdStart.length, 0),
     },
     holdCauses: packed.hold_causes,
+    held: Spans.union(Array.from(holdStart, (start, i) => [start, start + (holds["ns"]?.[i] ?? 0)])),
+    idle: {
+      spans: spansOf(idle.start, idle.ns),
+      cause: Float64Array.from(idle.cause),
+      causes: packed.idle_causes,
+      leftOut: idle.left_out,
+    },
     marks: {
       at: Float64Array.from(marks["at"] ?? []),
       thread: Float64Array.from(marks["thread"] ?? []),
@@ -254,6 +332,7 @@ export function timelineOf(packed: PackedTimeline): TimelineData {
       gpu,
       series: new StepSeries(title, summed(at, at.length), Float64Array.from(value)),
     })),
+    stacks: packed.stacks && readStacks(packed.stacks),
     memory: [memoryOf("device", "device"), memoryOf("pinned host", "host")].filter((series) =>
       series.value.some((value) => value > 0),
     ),
@@ -269,7 +348,15 @@ export function heldNs(timeline: TimelineData, thread: number, from: number, to:
   return sum;
 }
 
+/** The same for all threads together. */
+export const heldWithin = ({ held }: TimelineData, from: number, to: number): number =>
+  held.coveredUntil(to) - held.coveredUntil(from);
+
 export async function readTimelines(traces: readonly Trace[]): Promise<readonly TimelineData[]> {
   const packed = await unpack<{ traces: PackedTimeline[] }>("timeline");
   return traces.map((_, i) => timelineOf(packed.traces[i]!));
 }
+
+/** What counts as busy: kernels, and graphs recorded as a whole. */
+export const isGpuTime = (lane: Lane, place: number): boolean =>
+  lane.kind[place] === Kind.kernel || lane.kind[place] === Kind.wholeGraph;

@@ -131,6 +131,12 @@ export class Trace {
     return peaks.size === 1 ? [...peaks][0] : undefined;
   }
 
+  /** L2 peak, from the rate and the share of a row that has both; undefined: unknown. */
+  get peakL2(): number | undefined {
+    const row = this.modules.find((one) => one.l2_bytes_per_s !== undefined && (one.l2_peak_share ?? 0) > 0);
+    return row && row.l2_bytes_per_s! / row.l2_peak_share!;
+  }
+
   /** FLOP/s by type, under the same condition. */
   get peakFlops(): Record<string, number> {
     const [first, ...rest] = this.tables.gpus.map(({ peak_flops: peaks }) => peaks ?? {});

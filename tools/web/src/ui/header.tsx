@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 import { countText, durationText } from "../data/numbers";
 import type { Trace } from "../data/trace";
 import { kViews, update, useStore, type View } from "../state";
+import { CopyLink } from "./copy_link";
 import { ThemeSelect } from "./theme_select";
 
 export const viewTitle: Record<View, string> = {
@@ -136,6 +137,7 @@ export function Header(props: { traces: readonly Trace[]; trace: Trace; hasDiff:
         </span>
         <span class="fill" />
         <Chips trace={trace} />
+        <CopyLink />
         <ThemeSelect />
       </div>
       <div class="tabs" role="tablist" aria-label="Views">

@@ -42,6 +42,7 @@ export function SwitchedTables<Name extends string>(props: SwitchedTablesProps<N
   return (
     <div class="view">
       <Table
+        linked
         label={props.label}
         key={name}
         columns={columns}

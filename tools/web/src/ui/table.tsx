@@ -6,6 +6,7 @@
 // keeps children below their parents. Names are always text nodes, never HTML.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { update, useStore } from "../state";
 import { compare, withValues, type TableColumn } from "./columns";
 import { copyText, csvOf } from "./csv";
 import { Cell, FirstCell, Heads, type Sorting, type TreeOf } from "./table_cells";
@@ -25,6 +26,8 @@ export interface TableProps<Row> {
   open?: (row: Row) => void;
   tree?: TreeOf<Row>;
   sort?: string;
+  /** The link holds the order and the text to find: for the one table of a view. */
+  linked?: boolean;
   /** Text for the search; undefined: no search. */
   search?: (row: Row) => string;
   tools?: ComponentChildren;
@@ -58,9 +61,31 @@ function usePrinting(): boolean {
   return printing;
 }
 
-export function Table<Row>(props: TableProps<Row>): JSX.Element {
-  const [sorting, setSorting] = useState<Sorting>({ key: props.sort, reversed: false });
+interface Order {
+  sorting: Sorting;
+  setSorting: (sorting: Sorting) => void;
+  wanted: string;
+  want: (text: string) => void;
+}
+
+/** Order and text to find, in the link or of the table alone. */
+function useOrder({ sort, linked }: { sort?: string | undefined; linked?: boolean | undefined }): Order {
+  const state = useStore();
+  const [sorting, setSorting] = useState<Sorting>({ key: sort, reversed: false });
   const [wanted, want] = useState("");
+  if (linked !== true) return { sorting, setSorting, wanted, want };
+  const { sort: text, find } = state;
+  return {
+    sorting:
+      text === undefined ? { key: sort, reversed: false } : { key: text.replace(/^-/, ""), reversed: text[0] === "-" },
+    setSorting: ({ key, reversed }) => update({ sort: key === undefined ? "" : `${reversed ? "-" : ""}${key}` }),
+    wanted: find ?? "",
+    want: (one) => update({ find: one === "" ? undefined : one }),
+  };
+}
+
+export function Table<Row>(props: TableProps<Row>): JSX.Element {
+  const { sorting, setSorting, wanted, want } = useOrder(props);
   const [copied, setCopied] = useState("");
   const scroll = useScroll();
   const printing = usePrinting();
@@ -73,7 +98,7 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
     const found =
       words === "" ? [...props.rows] : props.rows.filter((row) => props.search?.(row).toLowerCase().includes(words));
     return order === undefined ? found : found.sort(order);
-  }, [props.rows, props.tree, columns, sorting, words]);
+  }, [props.rows, props.tree, columns, sorting.key, sorting.reversed, words]);
   const place = rows.findIndex((row) => props.keyOf(row) === props.selected);
   const show = (at: number): void => {
     const element = scroll.box.current;

@@ -51,6 +51,7 @@ export function DiffView({ diff }: { diff: Diff | undefined }): JSX.Element {
         iterations
       </p>
       <Table
+        linked
         label="Difference"
         key={of}
         columns={columns}

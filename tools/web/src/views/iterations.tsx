@@ -102,6 +102,7 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
       </p>
       <Plot options={options} data={data} label="Duration of each iteration; the table below has the same data" />
       <Table
+        linked
         label="Iterations"
         key={of}
         columns={columns}

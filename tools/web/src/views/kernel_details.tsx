@@ -131,7 +131,7 @@ function Modules({ trace, kernel }: { trace: Trace; kernel: number }): JSX.Eleme
 export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: KernelRow | undefined }): JSX.Element {
   if (row === undefined)
     return (
-      <aside class="details" aria-label="Kernel">
+      <aside class="details nothing" aria-label="Kernel">
         <h2>Select a kernel</h2>
         <p class="dim">Its values, configurations and modules appear here.</p>
       </aside>

@@ -78,6 +78,7 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
   return (
     <div class="view kernels beside">
       <Table
+        linked
         label="Kernels"
         columns={columns}
         rows={rows}

@@ -120,7 +120,7 @@ export function ModuleDetails({ trace, path }: { trace: Trace; path: string | un
   const row = trace.module(path);
   if (row === undefined) {
     return (
-      <aside class="details" aria-label="Outside of any range">
+      <aside class="details nothing" aria-label="Outside of any range">
         <h2>{path === undefined ? "Select a module" : "No such module in this trace"}</h2>
         <p class="dim">A module is an NVTX range with everything in it. Below is the work outside of any range:</p>
         <ValueFacts trace={trace} row={trace.tables.outside} />

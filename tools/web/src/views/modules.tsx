@@ -94,6 +94,7 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
       />
       <div class="beside">
         <Table
+          linked
           label="Modules"
           columns={columns}
           rows={trace.modules}

@@ -8,11 +8,23 @@
 import type { TimelineData } from "../data/timeline";
 import type { Trace } from "../data/trace";
 import type { Theme } from "../theme";
+import { nextOf } from "../data/gpu_spans";
 import { surfaceOf } from "../ui/canvas";
 import { hitAt, type Hit } from "./timeline_hit";
+import { iterationsOf, originOf, type Iteration, type Origin } from "./timeline_origin";
 import type { Frame } from "./timeline_paint";
-import { kLabels, kTop, overviewOf, paintScene, placed, type Piece, type Placed } from "./timeline_scene";
-import { kLevels, tracksOf } from "./timeline_tracks";
+import {
+  kTop,
+  labelsOf,
+  overviewOf,
+  paintScene,
+  placed,
+  type Arrangement,
+  type Piece,
+  type Placed,
+  type Rows,
+} from "./timeline_scene";
+import { groupsOf, kLevels, tracksOf, type TrackGroup } from "./timeline_tracks";
 import { around, clamped, type Range } from "./timeline_zoom";
 
 const kMaxArrows = 150;
@@ -30,6 +42,10 @@ export interface Look {
   picked: Piece | undefined;
   hovered: Piece | undefined;
   allArrows: boolean;
+  /** The selected part. */
+  area: Range | undefined;
+  /** Scale rows of bytes to what is visible. */
+  fits: boolean;
 }
 
 export interface Point {
@@ -39,16 +55,21 @@ export interface Point {
 
 export class TimelineCanvas {
   readonly all: Range;
-  readonly rows: readonly Placed[];
-  readonly height: number;
+  readonly groups: readonly TrackGroup[];
+  rows: Rows = { rows: [], height: 0 };
+  pinned: Rows = { rows: [], height: 0 };
   range: Range;
   pointer: Point | undefined;
+  /** The part that a drag is selecting. */
+  selecting: Range | undefined;
   look: Look | undefined;
   canvas: HTMLCanvasElement | null = null;
   scroller: HTMLElement | null = null;
-  /** Called when the range has not changed for kRestMs; undefined: the whole trace. */
+  /** Called when the range has not changed for kRestMs; undefined: the one with which it opens. */
   rested: (range: Range | undefined) => void = () => undefined;
 
+  private readonly iterations: readonly Iteration[];
+  private folded: ReadonlySet<string> = new Set();
   private profile: { width: number; values: Float32Array } = { width: 0, values: new Float32Array(0) };
   private frame = 0;
   private rest = 0;
@@ -60,8 +81,37 @@ export class TimelineCanvas {
     range: Range | undefined,
   ) {
     this.all = { from: timeline.first, to: timeline.last };
-    this.range = range ?? this.all;
-    ({ rows: this.rows, height: this.height } = placed(tracksOf(trace, timeline, deep ? Infinity : kLevels)));
+    this.range = range ?? this.opening;
+    this.groups = groupsOf(tracksOf(trace, timeline, deep ? Infinity : kLevels));
+    this.iterations = iterationsOf(trace);
+    this.arrange({ hidden: new Set(), pinned: new Set() });
+  }
+
+  /** What it shows first: the median iteration. */
+  get opening(): Range {
+    const { open } = this.timeline;
+    return open === undefined ? this.all : clamped(around(open.start_ns, open.end_ns, 0.03), this.all);
+  }
+
+  /** Hides and pins rows. The heads stay, to unfold them. */
+  arrange({ hidden, pinned }: Arrangement): void {
+    const isShown = ({ key, tracks }: TrackGroup): boolean =>
+      tracks[0]!.type === "head" || !(hidden.has(key) || pinned.has(key));
+    this.rows = placed(this.groups.filter(isShown));
+    this.pinned = placed(this.groups.filter(({ key }) => pinned.has(key)));
+    const open = new Set(
+      this.groups.filter(({ key, title, head }) => title !== head && !hidden.has(key)).map(({ head }) => head),
+    );
+    this.folded = new Set(this.groups.map(({ head }) => head).filter((head) => !open.has(head)));
+    this.request();
+  }
+
+  get height(): number {
+    return this.rows.height + this.pinned.height;
+  }
+
+  get origin(): Origin {
+    return originOf(this.iterations, this.range, this.all);
   }
 
   request(): void {
@@ -81,8 +131,9 @@ export class TimelineCanvas {
     // Update the store, and with it the whole page, only after the wheel stops.
     this.rest = window.setTimeout(() => {
       const { from, to } = this.range;
-      const whole = from <= this.all.from && to >= this.all.to;
-      this.rested(whole ? undefined : { from: Math.round(from), to: Math.round(to) });
+      const { opening } = this;
+      const isOpening = Math.abs(from - opening.from) < 1 && Math.abs(to - opening.to) < 1;
+      this.rested(isOpening ? undefined : { from: Math.round(from), to: Math.round(to) });
     }, kRestMs);
   }
 
@@ -90,8 +141,12 @@ export class TimelineCanvas {
     return (this.range.from + this.range.to) / 2;
   }
 
+  get labels(): number {
+    return labelsOf(this.canvas?.clientWidth ?? 0);
+  }
+
   get width(): number {
-    return Math.max(1, (this.canvas?.clientWidth ?? 0) - kLabels);
+    return Math.max(1, (this.canvas?.clientWidth ?? 0) - this.labels);
   }
 
   get nsOfPixel(): number {
@@ -99,7 +154,7 @@ export class TimelineCanvas {
   }
 
   timeAt(x: number): number {
-    return this.range.from + (x - kLabels) * this.nsOfPixel;
+    return this.range.from + (x - this.labels) * this.nsOfPixel;
   }
 
   pointOf(event: MouseEvent): Point {
@@ -107,10 +162,16 @@ export class TimelineCanvas {
     return { x: event.clientX - bounds.left, y: event.clientY - bounds.top };
   }
 
+  /** The row at a height of the canvas. */
+  rowAt(y: number): Placed | undefined {
+    const top = kTop + this.pinned.height;
+    const [{ rows }, below] = y < top ? [this.pinned, y - kTop] : [this.rows, y - top + this.scroller!.scrollTop];
+    return rows.find((one) => below >= one.y && below < one.y + one.track.height);
+  }
+
   find({ x, y }: Point): Hit | undefined {
-    if (x < kLabels || y < kTop) return undefined;
-    const below = y - kTop + this.scroller!.scrollTop;
-    const row = this.rows.find((one) => below >= one.y && below < one.y + one.track.height);
+    if (x < this.labels || y < kTop) return undefined;
+    const row = this.rowAt(y);
     return row && hitAt(this.trace, this.timeline, row, this.timeAt(x), this.nsOfPixel);
   }
 
@@ -118,20 +179,37 @@ export class TimelineCanvas {
     if (hit?.from !== undefined && hit.to !== undefined) this.show(around(hit.from, hit.to, 0.15));
   }
 
-  /** Moves to the next (1) or previous (-1) instance of a module, relative to the middle. */
+  /** Moves to the next (1) or previous (-1) instance of a module, relative to the middle. Of one that ran on a GPU,
+      also in replays of a graph, to that. */
   goToInstance(module: number, step: number): void {
     const { ranges } = this.timeline;
-    let best = -1;
-    for (let i = 0; i < ranges.start.length; ++i) {
-      if (ranges.module[i] !== module || ranges.text[i]! >= 0) continue;
-      const at = (ranges.start[i]! + ranges.end[i]!) / 2;
-      if (step > 0 ? at > this.middle + 1 && best < 0 : at < this.middle - 1) best = i;
-    }
-    if (best < 0) return;
-    const onGpu = ranges.gpuNs[best]! >= 0;
-    const gpuStart = onGpu ? ranges.gpuStart[best]! : Infinity;
-    const gpuEnd = onGpu ? gpuStart + ranges.gpuNs[best]! : 0;
-    this.show(around(Math.min(ranges.start[best]!, gpuStart), Math.max(ranges.end[best]!, gpuEnd), 0.1));
+    const onGpu: Range[] = [];
+    for (const { tracks } of this.groups)
+      for (const track of tracks)
+        if (track.type === "ranges" && track.gpu !== undefined)
+          for (let i = 0; i < track.spans.length; ++i)
+            if (track.modules[i] === module) onGpu.push({ from: track.spans.start[i]!, to: track.spans.end[i]! });
+    const all: Range[] = onGpu.sort((a, b) => a.from - b.from);
+    for (let i = 0; all.length === 0 && i < ranges.start.length; ++i)
+      if (ranges.module[i] === module && ranges.text[i]! < 0) all.push({ from: ranges.start[i]!, to: ranges.end[i]! });
+    this.goToNext(all, step);
+  }
+
+  /** The same of a kernel. */
+  goToKernel(kernel: number, step: number): void {
+    const all: Range[] = [];
+    for (const { spans, kind, name } of this.timeline.lanes)
+      for (let i = 0; i < spans.length; ++i)
+        if (kind[i] === 0 && name[i] === kernel) all.push({ from: spans.start[i]!, to: spans.end[i]! });
+    this.goToNext(
+      all.sort((a, b) => a.from - b.from),
+      step,
+    );
+  }
+
+  private goToNext(all: readonly Range[], step: number): void {
+    const next = all[nextOf(all, this.middle, step)];
+    if (next !== undefined) this.show(around(next.from, next.to, 0.1));
   }
 
   /** Visible pieces with a launch; empty if there are more than kMaxArrows. */
@@ -161,18 +239,23 @@ export class TimelineCanvas {
     const { context, height } = surface;
     const { theme, kernelColors, moduleColors, within, kernel, picked } = look;
     const colors = { theme, kernelColors, moduleColors, within, kernel };
-    const size = { left: kLabels, width: Math.max(1, surface.width - kLabels) };
-    const frame: Frame = { ...this.range, ...colors, ...size, context, trace, timeline, busy: new Map() };
+    const left = this.labels;
+    const size = { left, width: Math.max(1, surface.width - left) };
+    const more = { origin: this.origin, fits: look.fits, busy: new Map<number, Float64Array>() };
+    const frame: Frame = { ...this.range, ...colors, ...size, ...more, context, trace, timeline };
     const pixels = Math.floor(size.width);
     if (this.profile.width !== pixels) this.profile = { width: pixels, values: overviewOf(frame, pixels) };
     paintScene(frame, {
-      rows: this.rows,
+      ...this.rows,
+      pinned: this.pinned,
+      folded: this.folded,
       profile: this.profile.values,
       scroll: this.scroller?.scrollTop ?? 0,
-      height,
+      bottom: height,
       arrows: this.arrows(look),
       pointer: this.pointer?.x,
       picked,
+      area: this.selecting ?? look.area,
     });
     if (performance.getEntriesByName("timeline-draw").length > kMaxMeasures) performance.clearMeasures("timeline-draw");
     performance.measure("timeline-draw", { start: began, end: performance.now() });

@@ -2,14 +2,17 @@
 //
 // The piece under the pointer, and its tooltip.
 import type { ComponentChildren, JSX } from "preact";
+import { idleCauses } from "../data/area";
 import { bytesText, countText, durationText, percentText, rateText } from "../data/numbers";
 import type { ConfigRow } from "../data/rows";
-import { heldNs, Kind, type Lane, type TimelineData } from "../data/timeline";
+import { heldNs, heldWithin, Kind, type Lane, type TimelineData } from "../data/timeline";
 import { kernelKey, type Trace } from "../data/trace";
 import { Facts, type Fact } from "../ui/facts";
 import { laneLabel, rangeLabel } from "./timeline_paint";
 import type { Piece, Placed } from "./timeline_scene";
-import { kHold } from "./timeline_tracks";
+import { byteFacts } from "./byte_facts";
+import { relativeText, type Origin } from "./timeline_origin";
+import { kHold, type TrackOf } from "./timeline_tracks";
 
 export interface Hit {
   row: Placed;
@@ -50,7 +53,7 @@ export function hitAt(
     });
   };
   if (track.type === "lane") ofLane(timeline.lanes.indexOf(track.lane), place);
-  else if (track.type === "ranges") hit.module = pathOf(timeline.ranges.module[track.places[place]!]);
+  else if (track.type === "ranges") hit.module = pathOf(track.modules[place]);
   else if (track.type === "calls" && track.lanes[place]! >= 0) ofLane(track.lanes[place]!, track.places[place]!);
   return hit;
 }
@@ -68,13 +71,13 @@ function configFacts(config: ConfigRow | undefined): Fact[] {
 }
 
 /** All values of one kernel or copy. */
-export function pieceFacts(trace: Trace, timeline: TimelineData, piece: Piece): Fact[] {
+export function pieceFacts(trace: Trace, timeline: TimelineData, piece: Piece, origin: Origin): Fact[] {
   const lane = timeline.lanes[piece.lane]!;
   const at = piece.place;
   const [start, end] = [lane.spans.start[at]!, lane.spans.end[at]!];
   const out: Fact[] = [
     ["duration", durationText(end - start), `${end - start} ns`],
-    ["start", durationText(start), `${start} ns`],
+    ["start", relativeText(start, origin), `${start} ns`],
     ["stream", String(lane.stream[at])],
     ["correlation", String(lane.corr[at])],
   ];
@@ -95,12 +98,7 @@ export function pieceFacts(trace: Trace, timeline: TimelineData, piece: Piece): 
       ["bytes", bytesText(lane.bytes[at]!), String(lane.bytes[at])],
       ["rate", rateText((lane.bytes[at]! / Math.max(1, end - start)) * 1e9)],
     );
-  if (lane.dramRead[at]! >= 0)
-    out.push(
-      ["DRAM read", bytesText(lane.dramRead[at]!)],
-      ["DRAM written", bytesText(lane.dramWrite[at]!)],
-      ["L2", bytesText(lane.l2[at]!)],
-    );
+  out.push(...byteFacts(trace, timeline, lane.gpu, start, end, piece));
   if (lane.kind[at] === 0)
     out.push(...configFacts(trace.tables.kernel_configs.find((row) => row.id === lane.config[at])));
   return out;
@@ -112,17 +110,15 @@ const Title = ({ children }: { children: ComponentChildren }): JSX.Element => (
   </b>
 );
 
-function LaneTip({
-  trace,
-  timeline,
-  lane,
-  hit,
-}: {
+interface TipProps {
   trace: Trace;
   timeline: TimelineData;
-  lane: Lane;
   hit: Hit;
-}): JSX.Element {
+  nsOfPixel: number;
+  origin: Origin;
+}
+
+function LaneTip({ trace, timeline, lane, hit, origin }: TipProps & { lane: Lane }): JSX.Element {
   if (hit.place < 0 || hit.piece === undefined)
     return (
       <div>
@@ -138,51 +134,72 @@ function LaneTip({
           <bdi>{hit.module.slice(-200)}</bdi>
         </div>
       )}
-      <Facts facts={pieceFacts(trace, timeline, hit.piece)} />
+      <Facts facts={pieceFacts(trace, timeline, hit.piece, origin)} />
     </>
   );
 }
 
-export function HitTip({
-  trace,
-  timeline,
-  hit,
-  nsOfPixel,
-}: {
-  trace: Trace;
-  timeline: TimelineData;
-  hit: Hit;
-  nsOfPixel: number;
-}): JSX.Element {
+function RangeTip({ trace, timeline, hit, origin }: TipProps): JSX.Element {
+  const track = hit.row.track as TrackOf<"ranges">;
+  const place = track.places[hit.place]!;
+  const { ranges } = timeline;
+  const [from, to] = [hit.from ?? 0, hit.to ?? 0];
+  const [gpuFrom, gpuTo] =
+    track.gpu !== undefined
+      ? [from, to]
+      : [ranges.gpuStart[place]!, ranges.gpuStart[place]! + Math.max(0, ranges.gpuNs[place]!)];
+  const gpu = track.gpu ?? timeline.lanes[0]?.gpu ?? 0;
+  const held = gpuTo > gpuFrom ? heldWithin(timeline, gpuFrom, gpuTo) : 0;
+  return (
+    <>
+      <Title>{rangeLabel({ trace, timeline }, place, track.modules[hit.place]!).slice(0, 300)}</Title>
+      {hit.module !== undefined && (
+        <div class="dim">
+          <bdi>{hit.module.slice(-200)}</bdi>
+        </div>
+      )}
+      <Facts
+        facts={[
+          ["start", relativeText(from, origin), `${from} ns`],
+          place >= 0 && ["on the host", durationText(ranges.end[place]! - ranges.start[place]!)],
+          place < 0 && ["captured in", "a CUDA graph: this is one replay"],
+          gpuTo > gpuFrom && ["span on the GPU", durationText(gpuTo - gpuFrom - held)],
+          held > 0 && ["of the time the profiler held", durationText(held)],
+          place >= 0 && ranges.open[place] === 1 && ["end", "never closed"],
+          ...(gpuTo > gpuFrom ? byteFacts(trace, timeline, gpu, gpuFrom, gpuTo) : []),
+        ]}
+      />
+    </>
+  );
+}
+
+function IdleTip({ timeline, hit, origin }: TipProps): JSX.Element {
+  const [from, to] = [hit.from ?? 0, hit.to ?? 0];
+  const idleNs = to - from - heldWithin(timeline, from, to);
+  return (
+    <>
+      <div>Nothing ran on this GPU for {durationText(to - from)}</div>
+      <Facts
+        facts={[
+          ["start", relativeText(from, origin), `${from} ns`],
+          ...idleCauses(timeline, from, to, idleNs).map(({ cause, ns }): Fact => [cause, durationText(ns)]),
+        ]}
+      />
+    </>
+  );
+}
+
+export function HitTip(props: TipProps): JSX.Element {
+  const { timeline, hit, nsOfPixel } = props;
   const { track } = hit.row;
   const length = (hit.to ?? 0) - (hit.from ?? 0);
   switch (track.type) {
     case "lane":
-      return <LaneTip trace={trace} timeline={timeline} lane={track.lane} hit={hit} />;
-    case "ranges": {
-      const place = track.places[hit.place]!;
-      const { start, end, gpuNs, open } = timeline.ranges;
-      return (
-        <>
-          <Title>{rangeLabel({ trace, timeline }, place).slice(0, 300)}</Title>
-          {hit.module !== undefined && (
-            <div class="dim">
-              <bdi>{hit.module.slice(-200)}</bdi>
-            </div>
-          )}
-          <Facts
-            facts={[
-              ["on the host", durationText(end[place]! - start[place]!)],
-              gpuNs[place]! >= 0 && ["span on the GPU", durationText(gpuNs[place]!)],
-              open[place] === 1 && ["end", "never closed"],
-            ]}
-          />
-        </>
-      );
-    }
+      return <LaneTip {...props} lane={track.lane} />;
+    case "ranges":
+      return <RangeTip {...props} />;
     case "calls": {
-      if (hit.piece !== undefined)
-        return <LaneTip trace={trace} timeline={timeline} lane={timeline.lanes[hit.piece.lane]!} hit={hit} />;
+      if (hit.piece !== undefined) return <LaneTip {...props} lane={timeline.lanes[hit.piece.lane]!} />;
       if (track.lanes[hit.place] === kHold)
         return (
           <>
@@ -198,7 +215,7 @@ export function HitTip({
       );
     }
     case "idle":
-      return <div>Nothing ran on this GPU for {durationText(length)}</div>;
+      return <IdleTip {...props} />;
     case "rate":
       return (
         <>
@@ -207,6 +224,7 @@ export function HitTip({
             return (
               <div key={series.name}>
                 {series.name.replaceAll("_", " ")}: {track.percent ? percentText(value / 100) : rateText(value)}
+                {track.peak !== undefined && `, ${percentText(value / track.peak)} of peak`}
               </div>
             );
           })}
@@ -214,7 +232,10 @@ export function HitTip({
             <div class="dim">No sample here. Grey: work ran without being sampled. Otherwise nothing ran.</div>
           )}
           {/pcie|nvlink/.test(track.series[0]?.name ?? "") && (
-            <div class="dim">The bytes of up to 50 samples are shown at the last of them.</div>
+            <div class="dim">
+              Reported once in up to 50 samples; shown over that time. The sampling itself writes its records over PCIe:
+              these bytes are in no sum.
+            </div>
           )}
           {track.coarse && <div class="dim">Neighbouring samples are merged in this page.</div>}
         </>

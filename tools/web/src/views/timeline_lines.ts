@@ -36,7 +36,7 @@ function paintLine(
   for (let x = 0; x <= values.length; ++x) {
     const known = x < values.length && !Number.isNaN(values[x]!);
     if (known && !open) context.moveTo(left + x, foot);
-    if (known) context.lineTo(left + x, foot - (Math.max(0, values[x]!) / max) * (height - 2));
+    if (known) context.lineTo(left + x, foot - (Math.min(max, Math.max(0, values[x]!)) / max) * (height - 2));
     if (!known && open) context.lineTo(left + x, foot);
     open = known;
   }
@@ -82,11 +82,11 @@ export function paintRate(frame: Frame, track: TrackOf<"rate">, y: number): void
         : NaN;
     }),
   );
-  let max = 1;
-  for (const line of lines) for (const value of line) if (value > max) max = value;
+  let visible = 1;
+  for (const line of lines) for (const value of line) if (value > visible) visible = value;
+  const max = frame.fits && !track.percent ? visible : track.max;
   context.fillStyle = theme.unknown;
   lines[0]?.forEach((value, x) => Number.isNaN(value) && context.fillRect(frame.left + x, y + 4, 1, track.height - 6));
-  if (track.percent) max = 100;
   const colors = [theme.accent, theme.names[1]!];
   lines.forEach((line, i) => paintLine(frame, y + 2, track.height - 4, line, max, colors[i]!, i === 0));
   if (track.peak !== undefined && track.peak <= max * 1.5) {
@@ -94,16 +94,18 @@ export function paintRate(frame: Frame, track: TrackOf<"rate">, y: number): void
     context.strokeStyle = theme.warn;
     context.strokeRect(frame.left, at, frame.width, 0.01);
   }
-  const top = track.percent
-    ? "100 %"
-    : rateText(max) + (track.peak !== undefined ? `, ${percentText(max / track.peak)} of peak` : "");
-  scaleText(frame, y, top);
+  scaleText(frame, y, track.percent ? "100 %" : scaleOf(track, max));
+}
+
+/** What the top of a row of bytes is. */
+function scaleOf({ peak }: TrackOf<"rate">, max: number): string {
+  if (peak === undefined) return `${rateText(max)}, peak unknown`;
+  return max === peak ? `peak ${rateText(max)}` : `${rateText(max)}, ${percentText(max / peak)} of peak`;
 }
 
 export function paintSteps(frame: Frame, track: TrackOf<"steps">, y: number): void {
   const lines = track.series.map((series) => sampled(frame, (from, to) => series.max(from, to)));
-  let max = 1;
-  for (const line of lines) for (const value of line) max = Math.max(max, value);
+  const { max } = track;
   lines.forEach((line, i) =>
     paintLine(
       frame,

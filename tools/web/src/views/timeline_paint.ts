@@ -28,6 +28,10 @@ export interface Frame {
   within: Uint8Array | undefined;
   /** Index of the selected kernel; -1: none. */
   kernel: number;
+  /** Times are shown relative to it. */
+  origin: { at: number; title: string };
+  /** Scale rows of bytes to what is visible, not to the peak. */
+  fits: boolean;
   /** Busy share of each pixel by GPU, for this frame. */
   busy: Map<number, Float64Array>;
 }
@@ -164,32 +168,36 @@ export function paintLane(frame: Frame, track: TrackOf<"lane">, y: number): void
   }
 }
 
-export function rangeLabel(frame: { trace: Trace; timeline: TimelineData }, place: number): string {
-  const text = frame.timeline.ranges.text[place]!;
-  return text >= 0
-    ? (frame.timeline.texts[text] ?? "")
-    : (frame.trace.modules[frame.timeline.ranges.module[place]!]?.name ?? "(unknown)");
+/** Index of a start/end range's text; -1: a range of a module. */
+const textOf = ({ ranges }: TimelineData, place: number): number => (place < 0 ? -1 : ranges.text[place]!);
+
+export function rangeLabel(
+  { trace, timeline }: { trace: Trace; timeline: TimelineData },
+  place: number,
+  module: number,
+): string {
+  const text = textOf(timeline, place);
+  return text >= 0 ? (timeline.texts[text] ?? "") : (trace.modules[module]?.name ?? "(unknown)");
 }
 
-function rangeColor(frame: Frame, place: number): string {
-  const { ranges, texts } = frame.timeline;
-  const text = ranges.text[place]!;
-  if (text >= 0) return nameColor(frame.theme, texts[text] ?? "");
-  return frame.moduleColors[ranges.module[place]!] ?? frame.theme.unknown;
+function rangeColor(frame: Frame, place: number, module: number): string {
+  const text = textOf(frame.timeline, place);
+  if (text >= 0) return nameColor(frame.theme, frame.timeline.texts[text] ?? "");
+  return frame.moduleColors[module] ?? frame.theme.unknown;
 }
 
 export function paintRanges(frame: Frame, track: TrackOf<"ranges">, y: number): void {
   eachVisible(frame, track.spans, (i, rect) => {
     const place = track.places[i]!;
-    const module = frame.timeline.ranges.module[place]!;
+    const module = track.modules[i]!;
     const chosen = frame.within === undefined || frame.within[module] === 1;
     bar(
       frame,
       rect,
       y + 0.5,
       track.height - 1.5,
-      chosen ? rangeColor(frame, place) : frame.theme.unknown,
-      () => rangeLabel(frame, place),
+      chosen ? rangeColor(frame, place, module) : frame.theme.unknown,
+      () => rangeLabel(frame, place, module),
       chosen ? frame.theme.onNames : frame.theme.text,
     );
   });

@@ -7,15 +7,17 @@ import type { Trace } from "../data/trace";
 import { update } from "../state";
 import { pieceFacts } from "./timeline_hit";
 import { laneLabel } from "./timeline_paint";
+import type { Origin } from "./timeline_origin";
 import type { Piece } from "./timeline_scene";
 
 export function PieceStrip(props: {
   trace: Trace;
   timeline: TimelineData;
   piece: Piece | undefined;
+  origin: Origin;
   close: () => void;
 }): JSX.Element | null {
-  const { trace, timeline, piece } = props;
+  const { trace, timeline, piece, origin } = props;
   if (piece === undefined) return null;
   const lane = timeline.lanes[piece.lane]!;
   const path = trace.modules[lane.module[piece.place]!]?.path;
@@ -41,7 +43,7 @@ export function PieceStrip(props: {
         </button>
       </div>
       <dl>
-        {pieceFacts(trace, timeline, piece).map(([name, value, plain]) => (
+        {pieceFacts(trace, timeline, piece, origin).map(([name, value, plain]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd title={plain ?? ""}>{value}</dd>

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The whole timeline: axis, overview of the trace, labels, rows, arrows from launches to their work.
-import type { Track } from "./timeline_tracks";
-import { axisText } from "../data/numbers";
+//
+//   overview ┊ axis ┊ pinned rows, which do not scroll ┊ rows
+import type { Track, TrackGroup } from "./timeline_tracks";
+import { axisText, durationText } from "../data/numbers";
 import { kFont, fitted } from "../ui/canvas";
+import { hatch } from "./timeline_hatch";
 import { paintMarks, paintSteps, paintRate } from "./timeline_lines";
 import { paintCalls, paintIdle, paintLane, paintRanges, xOf, type Frame } from "./timeline_paint";
 
-export const kLabels = 150;
+/** Width of the labels of rows, and in a narrow window. */
+const kLabels = 150;
+const kNarrowLabels = 84;
+const kNarrow = 600;
+export const labelsOf = (width: number): number => (width < kNarrow ? kNarrowLabels : kLabels);
 export const kOverview = 30;
 export const kAxis = 20;
 export const kTop = kOverview + kAxis;
@@ -20,18 +27,32 @@ export interface Piece {
 
 export interface Placed {
   track: Track;
+  group: TrackGroup;
   /** From the top of all rows. */
   y: number;
 }
 
-export function placed(tracks: readonly Track[]): { rows: Placed[]; height: number } {
-  let y = 0;
-  const rows = tracks.map((track) => {
-    const row = { track, y };
-    y += track.height;
-    return row;
-  });
-  return { rows, height: y };
+export interface Rows {
+  rows: readonly Placed[];
+  height: number;
+}
+
+/** What one hides and pins, by TrackGroup.key. */
+export interface Arrangement {
+  hidden: ReadonlySet<string>;
+  pinned: ReadonlySet<string>;
+}
+
+export function placed(groups: readonly TrackGroup[]): Rows {
+  let height = 0;
+  const rows = groups.flatMap((group) =>
+    group.tracks.map((track) => {
+      const row = { track, group, y: height };
+      height += track.height;
+      return row;
+    }),
+  );
+  return { rows, height };
 }
 
 export function niceStep(span: number, room: number): number {
@@ -42,14 +63,22 @@ export function niceStep(span: number, room: number): number {
 
 function paintAxis(frame: Frame, height: number): void {
   const { context, theme } = frame;
+  const { origin } = frame;
   const step = Math.max(1, niceStep(frame.to - frame.from, frame.width));
   context.textAlign = "left";
-  for (let tick = Math.ceil(frame.from / step) * step; tick < frame.to; tick += step) {
+  context.fillStyle = theme.dim;
+  context.fillText(fitted(context, origin.title, frame.left - 16), 8, kOverview + kAxis / 2);
+  const first = origin.at + Math.ceil((frame.from - origin.at) / step) * step;
+  for (let tick = first; tick < frame.to; tick += step) {
     const x = Math.round(xOf(frame, tick)) + 0.5;
     context.fillStyle = theme.line;
     context.fillRect(x, kOverview, 1, height - kOverview);
     context.fillStyle = theme.dim;
-    context.fillText(axisText(tick, step), x + 4, kOverview + kAxis / 2);
+    context.fillText(
+      (tick > origin.at && origin.at !== 0 ? "+" : "") + axisText(tick - origin.at, step),
+      x + 4,
+      kOverview + kAxis / 2,
+    );
   }
 }
 
@@ -119,14 +148,19 @@ function paintTrack(frame: Frame, track: Track, y: number): void {
   }
 }
 
-function paintLabel(frame: Frame, track: Track, y: number): void {
+function paintLabel(frame: Frame, { track, group }: Placed, y: number, scene: Scene): void {
   const { context, theme } = frame;
   if (track.type === "head") {
     context.fillStyle = theme.panel;
     context.fillRect(0, y, frame.left + frame.width, track.height);
     context.fillStyle = theme.text;
     context.font = `600 ${kFont}`;
-    context.fillText(fitted(context, track.title, frame.left + frame.width - 12), 8, y + track.height / 2 + 0.5);
+    const sign = scene.folded.has(group.head) ? "▸" : "▾";
+    context.fillText(
+      fitted(context, `${sign} ${track.title}`, frame.left + frame.width - 12),
+      8,
+      y + track.height / 2 + 0.5,
+    );
     context.font = kFont;
     return;
   }
@@ -136,10 +170,12 @@ function paintLabel(frame: Frame, track: Track, y: number): void {
       : [];
   context.fillStyle = theme.dim;
   const top = lines.length > 0 ? y + 9 : y + Math.min(track.height, 26) / 2 + 0.5;
-  context.fillText(fitted(context, track.title, kLabels - 16), 14, top);
+  context.fillText(fitted(context, track.title, frame.left - 16), 14, top);
   lines.forEach((text, i) => {
     context.fillStyle = [theme.accent, theme.names[1]!][i]!;
-    context.fillText(text, 14, top + 13 * (i + 1));
+    context.fillRect(14, top + 13 * (i + 1) - 4, 8, 8);
+    context.fillStyle = theme.dim;
+    context.fillText(text, 26, top + 13 * (i + 1));
   });
 }
 
@@ -184,15 +220,18 @@ function paintArrow(frame: Frame, rows: readonly Placed[], piece: Piece, shift: 
   context.restore();
 }
 
-export interface Scene {
-  rows: readonly Placed[];
+export interface Scene extends Rows {
+  pinned: Rows;
+  /** Heads whose rows are hidden. */
+  folded: ReadonlySet<string>;
   profile: Float32Array;
   scroll: number;
-  height: number;
+  bottom: number;
   arrows: readonly Piece[];
   /** Pointer, px from the left; undefined: not on the canvas. */
   pointer: number | undefined;
   picked: Piece | undefined;
+  area: { from: number; to: number } | undefined;
 }
 
 function outlinePicked(frame: Frame, scene: Scene): void {
@@ -204,33 +243,76 @@ function outlinePicked(frame: Frame, scene: Scene): void {
   const wide = Math.max(2, xOf(frame, lane.spans.end[scene.picked.place]!) - x);
   frame.context.strokeStyle = frame.theme.warn;
   frame.context.lineWidth = 2;
-  frame.context.strokeRect(x, row.y + kTop - scene.scroll + 1, wide, row.track.height - 3);
+  frame.context.strokeRect(x, row.y + kTop + scene.pinned.height - scene.scroll + 1, wide, row.track.height - 3);
+}
+
+function paintRows(frame: Frame, scene: Scene, { rows }: Rows, shift: number, bottom: number): void {
+  for (const row of rows) {
+    const top = row.y + shift;
+    if (top + row.track.height < kTop || top > bottom) continue;
+    paintTrack(frame, row.track, top);
+    if (row.track.type !== "head" && row.track.type !== "calls")
+      hatch(frame, frame.timeline.held, top, row.track.height);
+    paintLabel(frame, row, top, scene);
+  }
+}
+
+/** The selected part: bright, with its length. */
+function paintArea(frame: Frame, { area, bottom }: Scene): void {
+  if (area === undefined) return;
+  const { context, theme } = frame;
+  const right = frame.left + frame.width;
+  const x0 = Math.max(frame.left, Math.min(right, xOf(frame, area.from)));
+  const x1 = Math.max(frame.left, Math.min(right, xOf(frame, area.to)));
+  context.fillStyle = theme.accent;
+  context.globalAlpha = 0.14;
+  context.fillRect(x0, kOverview, x1 - x0, bottom - kOverview);
+  context.globalAlpha = 1;
+  if (area.from >= frame.from) context.fillRect(x0, kOverview, 1, bottom);
+  if (area.to <= frame.to) context.fillRect(x1, kOverview, 1, bottom);
+  const text = durationText(area.to - area.from);
+  const wide = context.measureText(text).width + 8;
+  const at = Math.max(frame.left, Math.min(right - wide, (x0 + x1 - wide) / 2));
+  context.fillStyle = theme.page;
+  context.fillRect(at, kOverview + 2, wide, kAxis - 4);
+  context.fillStyle = theme.text;
+  context.fillText(text, at + 4, kOverview + kAxis / 2);
+}
+
+function clipped(frame: Frame, top: number, bottom: number, paint: () => void): void {
+  const { context } = frame;
+  context.save();
+  context.beginPath();
+  context.rect(0, top, frame.left + frame.width, bottom - top);
+  context.clip();
+  paint();
+  context.restore();
 }
 
 export function paintScene(frame: Frame, scene: Scene): void {
   const { context, theme } = frame;
-  context.clearRect(0, 0, frame.left + frame.width, scene.height);
+  const { bottom, pinned } = scene;
+  const top = kTop + pinned.height;
+  context.clearRect(0, 0, frame.left + frame.width, bottom);
   context.font = kFont;
   context.textBaseline = "middle";
-  paintAxis(frame, scene.height);
-  context.save();
-  context.beginPath();
-  context.rect(0, kTop, frame.left + frame.width, scene.height - kTop);
-  context.clip();
-  for (const { track, y } of scene.rows) {
-    const top = y + kTop - scene.scroll;
-    if (top + track.height < kTop || top > scene.height) continue;
-    paintTrack(frame, track, top);
-    paintLabel(frame, track, top);
+  paintAxis(frame, bottom);
+  clipped(frame, top, bottom, () => {
+    paintRows(frame, scene, scene, top - scene.scroll, bottom);
+    outlinePicked(frame, scene);
+    for (const piece of scene.arrows) paintArrow(frame, scene.rows, piece, top - scene.scroll);
+  });
+  clipped(frame, kTop, top, () => paintRows(frame, scene, pinned, kTop, top));
+  if (pinned.height > 0) {
+    context.fillStyle = theme.dim;
+    context.fillRect(0, top - 1, frame.left + frame.width, 1);
   }
-  outlinePicked(frame, scene);
-  for (const piece of scene.arrows) paintArrow(frame, scene.rows, piece, kTop - scene.scroll);
-  context.restore();
+  paintArea(frame, scene);
   paintOverview(frame, scene.profile);
   if (scene.pointer !== undefined && scene.pointer > frame.left) {
     context.fillStyle = theme.dim;
     context.globalAlpha = 0.5;
-    context.fillRect(scene.pointer, kOverview, 1, scene.height - kOverview);
+    context.fillRect(scene.pointer, kOverview, 1, bottom - kOverview);
     context.globalAlpha = 1;
   }
 }

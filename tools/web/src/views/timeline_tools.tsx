@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 import { countText, durationText } from "../data/numbers";
 import type { TimelineData } from "../data/timeline";
 import type { TimelineCanvas } from "./timeline_canvas";
+import { TimelineFind } from "./timeline_find";
 import { deepest } from "./scatter_points";
 import { kLevels } from "./timeline_tracks";
 import { zoomed } from "./timeline_zoom";
@@ -30,20 +31,77 @@ function Windows({ view }: { view: TimelineCanvas }): JSX.Element | null {
 
 export interface TimelineToolsProps {
   view: TimelineCanvas;
-  /** undefined: no module is selected. */
+  /** undefined: neither a module nor a kernel is selected. */
   instance: ((step: number) => void) | undefined;
-  allArrows: boolean;
-  showArrows: (all: boolean) => void;
-  /** Show all levels of ranges. */
+  /** Goes to an instance of what was just selected. */
+  found: (step: number) => void;
+  show: (sheet: "rows" | "help") => void;
+  options: TimelineOptions;
+  choose: (change: Partial<TimelineOptions>) => void;
+}
+
+export interface TimelineOptions {
+  /** Arrows of all visible launches. */
+  arrows: boolean;
+  /** All levels of ranges. */
   deep: boolean;
-  showDeep: (all: boolean) => void;
+  /** Rows of bytes fill their height. */
+  fits: boolean;
+  /** A drag selects. */
+  selects: boolean;
+}
+
+function Option(props: { title: string; tip?: string; value: boolean; choose: (value: boolean) => void }): JSX.Element {
+  return (
+    <label class="check" title={props.tip ?? ""}>
+      <input type="checkbox" checked={props.value} onChange={(event) => props.choose(event.currentTarget.checked)} />
+      {props.title}
+    </label>
+  );
+}
+
+function Options({ view, options, choose }: Pick<TimelineToolsProps, "view" | "options" | "choose">): JSX.Element {
+  const levels = deepest(view.trace);
+  return (
+    <>
+      <Option
+        title="select by dragging"
+        tip="Without it, hold Shift. The sums of the selected part appear below"
+        value={options.selects}
+        choose={(selects) => choose({ selects })}
+      />
+      <Option
+        title="arrows"
+        tip="From launch to kernel, for up to 150 visible launches: zoom in if there are more"
+        value={options.arrows}
+        choose={(arrows) => choose({ arrows })}
+      />
+      {view.timeline.samples.length > 0 && (
+        <Option
+          title="scale to view"
+          tip="Rows of bytes fill their height. Otherwise they go from 0 to the peak"
+          value={options.fits}
+          choose={(fits) => choose({ fits })}
+        />
+      )}
+      {levels > kLevels && (
+        <Option title={`all ${levels} levels`} value={options.deep} choose={(deep) => choose({ deep })} />
+      )}
+    </>
+  );
 }
 
 export function TimelineTools(props: TimelineToolsProps): JSX.Element {
-  const { view, instance, allArrows, deep } = props;
+  const { view, instance } = props;
+  const { open } = view.timeline;
   const zoom = (factor: number) => (): void => view.show(zoomed(view.range, view.middle, factor));
   return (
     <div class="tools">
+      {open !== undefined && (
+        <button type="button" title={`Shows ${open.why}`} onClick={() => view.show(view.opening)}>
+          {open.why.startsWith("the median") ? "Median iteration" : "All GPU work"}
+        </button>
+      )}
       <button type="button" onClick={() => view.show(view.all)}>
         Everything
       </button>
@@ -53,29 +111,34 @@ export function TimelineTools(props: TimelineToolsProps): JSX.Element {
       <button type="button" aria-label="Zoom out" onClick={zoom(2)}>
         −
       </button>
-      <button type="button" disabled={instance === undefined} onClick={() => instance?.(-1)}>
-        Previous instance
+      <TimelineFind trace={view.trace} step={props.found} />
+      <button
+        type="button"
+        aria-label="Previous instance"
+        title="Previous instance of what is selected (P)"
+        disabled={instance === undefined}
+        onClick={() => instance?.(-1)}
+      >
+        ‹ Previous
       </button>
-      <button type="button" disabled={instance === undefined} onClick={() => instance?.(1)}>
-        Next instance
+      <button
+        type="button"
+        aria-label="Next instance"
+        title="Next instance of what is selected (N)"
+        disabled={instance === undefined}
+        onClick={() => instance?.(1)}
+      >
+        Next ›
       </button>
       <Windows view={view} />
-      <label class="check" title="For up to 150 visible launches: zoom in if there are more">
-        <input
-          type="checkbox"
-          checked={allArrows}
-          onChange={(event) => props.showArrows(event.currentTarget.checked)}
-        />
-        arrows from launch to kernel
-      </label>
-      {deepest(view.trace) > kLevels && (
-        <label class="check">
-          <input type="checkbox" checked={deep} onChange={(event) => props.showDeep(event.currentTarget.checked)} />
-          all {deepest(view.trace)} levels
-        </label>
-      )}
+      <Options {...props} />
       <span class="fill" />
-      <span class="dim hint">Ctrl + wheel, W S: zoom · drag, A D: move · F: everything · N P: next, previous</span>
+      <button type="button" onClick={() => props.show("rows")}>
+        Rows
+      </button>
+      <button type="button" aria-label="Keys" title="Keys of the timeline (?)" onClick={() => props.show("help")}>
+        ?
+      </button>
     </div>
   );
 }
@@ -90,7 +153,8 @@ export function TimelineNote({ timeline }: { timeline: TimelineData }): JSX.Elem
       {rangesLeftOut > 0 && `${countText(rangesLeftOut)} shorter ranges are not in this page. `}
       {syncsLeftOut > 0 && `${countText(syncsLeftOut)} shorter waits are not in this page. `}
       {"The span of a range on the GPU is from its first to its last kernel or copy. "}
-      {timeline.samples.length > 0 && "Grey in rows of bytes: work ran without being sampled."}
+      {timeline.samples.length > 0 && "Grey in rows of bytes: work ran without being sampled. "}
+      {timeline.held.length > 0 && "Hatched: the profiler held a thread; these times are in no sum."}
     </p>
   );
 }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every view of the page, light and dark, at 1440, 1280 and 390 px: no error, contrast, nothing cut or overlapping, the
+// keyboard reaches everything, values of report --json, eight reference pictures. For .ci/run: it takes two minutes.
+//
+//   node page_matrix_test.mjs RANGEFINDER REPLAY REPOSITORY      exit code 77: skipped, with the reason
+//
+// RANGEFINDER_TEST_UPDATE=1 writes the reference pictures (tests/web/pictures/). Look at them before they are kept.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { csvOf, until } from "./browser.mjs";
+import { at, browser, kModule, kViews, made, traces } from "./fixture.mjs";
+import { checkClipped, checkReach, checkShown } from "./looks.mjs";
+
+const kWidths = [1440, 1280, 390];
+const kSchemes = ["light", "dark"];
+const kHeights = { 390: 844 };
+
+async function shown(view, more = {}, { width = 1280, scheme = "light", file = made.page } = {}) {
+  const page = await browser.open(file, at(view, more), { width, height: kHeights[width] ?? 800, scheme });
+  await until(page, () => !document.getElementById("page").textContent.includes("Unpacking"));
+  return page;
+}
+/** Two frames: canvases draw in the first one. */
+const drawn = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** The middle of an iteration of the recording, selected. */
+const kPart = { start: 1165237494, end: 1166023192 };
+const kShown = [
+  ...kViews.map((view) => [view, { module: kModule }]),
+  ["timeline", kPart],
+  ["kernels", { kernel: "no such kernel" }],
+];
+
+test("the checks of looks find a text that is cut, that leaves its box, and a button that Tab does not reach", async () => {
+  const page = await shown("about");
+  await page.evaluate(() => {
+    const add = (parent, tag, style, text) => {
+      const one = document.createElement(tag);
+      Object.assign(one.style, style);
+      one.textContent = text;
+      return parent.appendChild(one);
+    };
+    const view = document.querySelector(".view");
+    add(view, "p", { width: "30px", overflow: "hidden", whiteSpace: "nowrap" }, "a text that is cut");
+    add(view, "p", { width: "30px", whiteSpace: "nowrap" }, "a text that leaves its box");
+    add(view, "button", {}, "not reached").tabIndex = -1;
+  });
+
+  const cut = (await checkClipped(page)).join();
+  assert.match(cut, /"a text that is cut" is cut by p/);
+  assert.match(cut, /"a text that leaves its box" leaves p/);
+  assert.match((await checkReach(page)).join(), /BUTTON "not reached"/);
+});
+
+for (const [view, more] of kShown)
+  test(`${view} ${Object.keys(more).join(", ")}: contrast, nothing cut or overlapping, in six forms`, async () => {
+    const page = await shown(view, more);
+    for (const width of kWidths) {
+      await page.setViewportSize({ width, height: kHeights[width] ?? 800 });
+      for (const colorScheme of kSchemes) {
+        await page.emulateMedia({ colorScheme });
+        await drawn(page);
+        await checkShown(page, `${view} ${width} ${colorScheme}`);
+      }
+    }
+    assert.deepEqual(browser.take(), [], view);
+  });
+
+test("the keyboard reaches everything in every view", async () => {
+  for (const [view, more] of kShown) {
+    const page = await shown(view, more);
+    assert.deepEqual(await checkReach(page), [], view);
+    await page.close();
+  }
+});
+
+/** View, label of its table, section of the report, its rows, values, and how many. */
+const kValues = [
+  ["modules", "Modules", "modules", "modules", ["calls", "kernels", "gpu_ns", "host_ns", "l2_bytes"], 500],
+  ["kernels", "Kernels", "kernels", "kernels", ["count", "total_ns", "mean_ns", "p95_ns", "max_ns"], 20],
+  ["copies", "Copies", "memcpy", "memcpy", ["count", "bytes", "gpu_ns"], 2],
+  ["iterations", "Iterations", "iterations", "iterations", ["host_ns", "wall_ns", "gpu_busy_ns", "launches"], 60],
+  ["memory", "Memory", "memory", "memory", ["peak_bytes", "allocations", "frees"], 5],
+];
+
+for (const [view, label, section, table, keys, least] of kValues)
+  test(`${view}: ${keys.join(", ")} of each row are those of report --json`, async () => {
+    const page = await shown(view);
+    if (view === "modules") await page.getByLabel("full paths").check();
+    const rows = await csvOf(page, label);
+    const report = traces.report(made.trace, "--section", section)[table];
+    assert.ok(rows.length >= least, `${rows.length} rows`);
+    assert.equal(rows.length, report.length);
+    const isTree = rows[0].path !== undefined;
+    for (const [i, row] of report.entries()) {
+      const cells = isTree ? rows.find((one) => one.path === (row.path ?? "")) : rows[i];
+      for (const key of keys) assert.equal(cells[key], String(row[key] ?? ""), `${row.path ?? i} ${key}`);
+    }
+  });
+
+/** Name, view, what is shown in it, width, theme. */
+const kPictures = [
+  ["timeline-light", "timeline", {}, 1440, "light"],
+  ["timeline-dark", "timeline", { module: kModule }, 1280, "dark"],
+  ["timeline-part", "timeline", kPart, 1280, "light"],
+  ["timeline-phone", "timeline", {}, 390, "dark"],
+  ["modules-light", "modules", { module: kModule }, 1440, "light"],
+  ["modules-phone", "modules", { module: kModule }, 390, "light"],
+  ["kernels-dark", "kernels", {}, 1280, "dark"],
+  ["iterations-light", "iterations", {}, 1280, "light"],
+];
+/** Pictures are compared at a quarter of their size, where fonts of other machines differ little. */
+const kScale = 4;
+/** A pixel differs if a channel differs by more, of 255; at most this share of the pixels may. */
+const kMaxChannel = 40;
+const kMaxShare = 0.03;
+
+/** In the browser: the picture at a quarter of its size, and the share of its pixels that differ from `reference`. */
+const compared = (page, png, reference) =>
+  page.evaluate(
+    async ({ png, reference, scale, most }) => {
+      const pixels = async (base64, by) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${base64}`;
+        await image.decode();
+        const canvas = document.createElement("canvas");
+        canvas.width = Math.round(image.width / by);
+        canvas.height = Math.round(image.height / by);
+        const context = canvas.getContext("2d");
+        context.imageSmoothingQuality = "high";
+        context.drawImage(image, 0, 0, canvas.width, canvas.height);
+        return { canvas, data: context.getImageData(0, 0, canvas.width, canvas.height).data };
+      };
+      const one = await pixels(png, scale);
+      const small = one.canvas.toDataURL("image/png").split(",")[1];
+      if (reference === undefined) return { small, share: 1 };
+      const other = await pixels(reference, 1);
+      if (other.data.length !== one.data.length) return { small, share: 1 };
+      let differ = 0;
+      for (let i = 0; i < one.data.length; i += 4)
+        if ([0, 1, 2].some((at) => Math.abs(one.data[i + at] - other.data[i + at]) > most)) ++differ;
+      return { small, share: differ / (one.data.length / 4) };
+    },
+    { png, reference, scale: kScale, most: kMaxChannel },
+  );
+
+for (const [name, view, more, width, scheme] of kPictures)
+  test(`the picture ${name} is the reference, up to ${100 * kMaxShare} % of its pixels`, async () => {
+    const place = join(traces.repository, "tests/web/pictures", `${name}.png`);
+    const page = await shown(view, more, { width, scheme });
+    await drawn(page);
+    const png = (await page.screenshot()).toString("base64");
+    const blank = await browser.context.newPage();
+    const isUpdate = process.env.RANGEFINDER_TEST_UPDATE === "1";
+    const reference = isUpdate || !existsSync(place) ? undefined : readFileSync(place).toString("base64");
+    const { small, share } = await compared(blank, png, reference);
+    if (isUpdate) writeFileSync(place, Buffer.from(small, "base64"));
+    else assert.ok(share <= kMaxShare, `${(100 * share).toFixed(1)} % of the pixels differ from ${place}`);
+  });
+
+test("the picture of another view is not the reference", async () => {
+  const page = await shown("kernels", {}, { width: 1440 });
+  await drawn(page);
+  const png = (await page.screenshot()).toString("base64");
+  const reference = readFileSync(join(traces.repository, "tests/web/pictures/timeline-light.png")).toString("base64");
+  const { share } = await compared(await browser.context.newPage(), png, reference);
+
+  assert.ok(share > 2 * kMaxShare && share < 1, `${share}`);
+});
