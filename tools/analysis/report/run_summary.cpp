@@ -54,6 +54,10 @@ bool RunSummaryReader::exact() const {
   return rules_->facts().kernels.any_exact();
 }
 
+const IterationLog& RunSummaryReader::iteration_log() const {
+  return rules_->facts().iteration_log;
+}
+
 RunSummary RunSummaryReader::result(const SectionInput& input) {
   RunSummary out;
   out.findings = rules_->findings(input);
@@ -74,7 +78,7 @@ RunSummary RunSummaryReader::result(const SectionInput& input) {
 }
 
 std::vector<std::size_t> RunSummaryReader::counted() const {
-  const IterationLog& log = rules_->facts().iteration_log;
+  const IterationLog& log = iteration_log();
   std::vector<std::size_t> out;
   if (iterations_.instances.size() < kMinIterations) return out;
   for (const std::size_t i : log.seen()) {
@@ -85,11 +89,11 @@ std::vector<std::size_t> RunSummaryReader::counted() const {
 
 std::optional<std::size_t> RunSummaryReader::counted_from() const {
   if (counted().empty()) return {};
-  return rules_->facts().iteration_log.warm_up();
+  return iteration_log().warm_up();
 }
 
 void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) const {
-  const IterationLog& log = rules_->facts().iteration_log;
+  const IterationLog& log = iteration_log();
   const Iterations& iterations = log.iterations();
   std::vector<double> walls, clocks, powers;
   std::uint64_t wall_ns = 0, busy_ns = 0;
