@@ -9,6 +9,7 @@ import { useEffect, useState } from "preact/hooks";
 import { kMetrics, type Metric } from "./data/trace";
 
 export const kViews = [
+  "overview",
   "modules",
   "scatter",
   "fit",
@@ -40,10 +41,12 @@ export interface State {
   grouped: boolean;
   /** Scatter and roofline: level shown, 0 for the leaves. Fit: depth, 0 for the default. */
   level: number;
+  /** Iteration that the overview's picture shows; undefined: the median one. */
+  replay: number | undefined;
 }
 
 const kDefaults: State = {
-  view: "modules",
+  view: "overview",
   trace: 0,
   module: undefined,
   kernel: undefined,
@@ -53,6 +56,7 @@ const kDefaults: State = {
   within: false,
   grouped: false,
   level: 0,
+  replay: undefined,
 };
 
 let state: State = kDefaults;
@@ -80,6 +84,7 @@ export function stateOf(hash: string): State {
     within: from.get("within") === "1",
     grouped: from.get("grouped") === "1",
     level: number(from.get("level")) ?? 0,
+    replay: number(from.get("replay")),
   };
 }
 

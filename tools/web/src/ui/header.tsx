@@ -8,6 +8,7 @@ import { kViews, update, useStore, type View } from "../state";
 import { ThemeSelect } from "./theme_select";
 
 export const viewTitle: Record<View, string> = {
+  overview: "Overview",
   modules: "Modules",
   scatter: "Bytes × time",
   fit: "Time over bytes",
