@@ -33,13 +33,20 @@ async function keepPicture(page, button, file) {
 const folder = mkdtempSync(join(tmpdir(), "rangefinder-pictures-"));
 const traces = new Traces({ rangefinder, replay, repository, folder });
 const browser = await Browser.start(repository);
+// The page shows the folder of its trace.
+process.chdir(folder);
+const pageOf = (name) => (traces.recorded(name), traces.page(name, name));
 try {
   const files = [join(out, "decoder_replay.svg"), join(out, "rtdetr_overview.png")];
-  const decoder = traces.page("decoder", traces.recorded("decoder_sampled"));
-  await keepPicture(await browser.open(decoder, "#view=overview", { width: 1160, scheme: "light" }), "SVG", files[0]);
-  const detector = traces.page("detector", traces.recorded("hf_rtdetr_sampled"));
-  const page = await browser.open(detector, "#view=overview", { width: 1160, height: 780, scheme: "light" });
-  await page.screenshot({ path: files[1] });
+  const options = { width: 1080, height: 1000, scheme: "light" };
+  await keepPicture(await browser.open(pageOf("decoder_sampled"), "#view=overview", options), "SVG", files[0]);
+  const page = await browser.open(pageOf("hf_rtdetr_sampled"), "#view=overview", options);
+  // Without the page's head, to the end of the strips: the rows of its layers are below.
+  const [y, end] = await page.evaluate((row) => {
+    const head = [...document.querySelectorAll(".picture text")].find((one) => one.textContent.startsWith(row));
+    return [document.querySelector(".view"), head].map((one) => Math.floor(one.getBoundingClientRect().top));
+  }, "DRAM bytes in each");
+  await page.screenshot({ path: files[1], clip: { x: 0, y, width: options.width, height: end - 4 - y } });
   for (const file of files) {
     const { size } = statSync(file);
     console.log(`${file}: ${size} bytes`);

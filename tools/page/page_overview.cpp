@@ -16,18 +16,6 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The iteration whose wall time is nearest to the median.
-std::optional<std::size_t> median_iteration(const IterationLog& log,
-                                            const std::vector<std::size_t>& counted) {
-  if (counted.empty()) return std::nullopt;
-  std::vector<std::size_t> order = counted;
-  const auto middle = order.begin() + static_cast<std::ptrdiff_t>((order.size() - 1) / 2);
-  std::nth_element(order.begin(), middle, order.end(), [&log](std::size_t a, std::size_t b) {
-    return std::pair(*log.rows()[a].wall_ns, a) < std::pair(*log.rows()[b].wall_ns, b);
-  });
-  return *middle;
-}
-
 std::string day_of(const Header& header) {
   const auto seconds = static_cast<std::time_t>(header.base_unix_ns / 1'000'000'000);
   std::tm utc{};
@@ -103,10 +91,8 @@ void put_time(OrderedJson& link, const SampleWindow& window) {
 }  // namespace
 
 PageOverview::PageOverview(const PageCounts& counts) : counts_(counts) {
-  const IterationLog& log = counts.summary.iteration_log();
-  const std::vector<std::size_t> counted = counts.summary.counted();
-  median_ = median_iteration(log, counted);
-  if (median_) picture_.emplace(log, counted, *median_);
+  median_ = counts.summary.median_iteration();
+  if (median_) picture_.emplace(counts.summary.log(), counts.summary.counted(), *median_);
 }
 
 void PageOverview::measure(const TraceTotals& part, const SampledTrace& samples) {
@@ -119,7 +105,7 @@ void PageOverview::begin(const SectionInput& input) {
   const TraceTotals& part = input.counted == nullptr ? input.trace : input.counted->trace;
   parts_.emplace(part, iterations.by_range() ? iterations.paths : std::unordered_set<std::uint32_t>(),
                  kMaxParts);
-  bars_.emplace(counts_.summary.iteration_log(), *parts_);
+  bars_.emplace(counts_.summary.log(), *parts_);
   if (!picture_->is_measured() && input.counted != nullptr && input.trace.header.counters == "exact")
     picture_->measure_exact(part);
 }
@@ -128,7 +114,7 @@ void PageOverview::add(const SelectedRows& rows) {
   if (!median_) return;
   bars_->add(rows);
   if (picture_) picture_->add(rows);
-  const IterationTotals& median = counts_.summary.iteration_log().rows()[*median_];
+  const IterationTotals& median = counts_.summary.log().rows()[*median_];
   rows.work(kColumns, [&](const auto& record, bool) {
     const GpuWork& work = record.work;
     if (!is_timed(work) || work.start_ns >= median.to_ns || work.end_ns <= median.from_ns) return;
@@ -152,7 +138,7 @@ std::optional<SampleWindow> PageOverview::span_of(std::uint32_t path, const Trac
 
 OrderedJson PageOverview::time_link(const char* text) const {
   OrderedJson link{{"text", text}};
-  const IterationTotals& median = counts_.summary.iteration_log().rows()[*median_];
+  const IterationTotals& median = counts_.summary.log().rows()[*median_];
   put_time(link, {median.from_ns, median.to_ns});
   return link;
 }

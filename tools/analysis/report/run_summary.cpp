@@ -54,10 +54,6 @@ bool RunSummaryReader::exact() const {
   return rules_->facts().kernels.any_exact();
 }
 
-const IterationLog& RunSummaryReader::iteration_log() const {
-  return rules_->facts().iteration_log;
-}
-
 RunSummary RunSummaryReader::result(const SectionInput& input) {
   RunSummary out;
   out.findings = rules_->findings(input);
@@ -78,7 +74,7 @@ RunSummary RunSummaryReader::result(const SectionInput& input) {
 }
 
 std::vector<std::size_t> RunSummaryReader::counted() const {
-  const IterationLog& log = iteration_log();
+  const IterationLog& log = rules_->facts().iteration_log;
   std::vector<std::size_t> out;
   if (iterations_.instances.size() < kMinIterations) return out;
   for (const std::size_t i : log.seen()) {
@@ -89,11 +85,28 @@ std::vector<std::size_t> RunSummaryReader::counted() const {
 
 std::optional<std::size_t> RunSummaryReader::counted_from() const {
   if (counted().empty()) return {};
-  return iteration_log().warm_up();
+  return rules_->facts().iteration_log.warm_up();
+}
+
+const IterationLog& RunSummaryReader::log() const {
+  return rules_->facts().iteration_log;
+}
+
+std::optional<std::size_t> RunSummaryReader::median_iteration() const {
+  const std::vector<std::size_t> all = counted();
+  if (all.empty()) return {};
+  const auto wall = [this](std::size_t i) { return static_cast<double>(*log().rows()[i].wall_ns); };
+  std::vector<double> walls;
+  for (const std::size_t i : all) walls.push_back(wall(i));
+  const double median = median_of(walls);
+  const auto nearer = [&](std::size_t a, std::size_t b) {
+    return std::abs(wall(a) - median) < std::abs(wall(b) - median);
+  };
+  return *std::min_element(all.begin(), all.end(), nearer);
 }
 
 void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) const {
-  const IterationLog& log = iteration_log();
+  const IterationLog& log = rules_->facts().iteration_log;
   const Iterations& iterations = log.iterations();
   std::vector<double> walls, clocks, powers;
   std::uint64_t wall_ns = 0, busy_ns = 0;

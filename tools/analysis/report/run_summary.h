@@ -82,9 +82,13 @@ class RunSummaryReader {
   [[nodiscard]] RunSummary result(const SectionInput& input);
   /// After finish(): the first iteration that counts; nullopt: the summary is of the whole run.
   [[nodiscard]] std::optional<std::size_t> counted_from() const;
+  /// After finish(): of the iterations that count, the one whose wall time is nearest to the median, the
+  /// first of several; nullopt: the summary is of the whole run.
+  [[nodiscard]] std::optional<std::size_t> median_iteration() const;
+  /// After finish(): times of all iterations.
+  [[nodiscard]] const IterationLog& log() const;
   /// After finish(): the iterations that count; empty: the summary is of the whole run.
   [[nodiscard]] std::vector<std::size_t> counted() const;
-  [[nodiscard]] const IterationLog& iteration_log() const;
 
  private:
   /// Exact counters run launches one at a time.

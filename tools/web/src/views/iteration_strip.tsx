@@ -158,14 +158,14 @@ export function IterationStrip({ trace, strip }: { trace: Trace; strip: Strip })
           {strip.bars.map((one, i) => {
             const longest = Math.max(one.wall_ns ?? 0, one.gpu_ns);
             return longest <= most * kOver ? null : (
-              <text key={i} x={shapes.x(i)} y={10} font-size="10" fill={theme.warn}>
+              <text key={i} x={Math.min(width - 60, shapes.x(i))} y={10} font-size="10" fill={theme.warn}>
                 ▲ {durationText(longest)}
               </text>
             );
           })}
           {strip.median !== undefined && (
             <text
-              x={shapes.x(strip.median) + shapes.wide / 2}
+              x={Math.min(width - 32, shapes.x(strip.median) + shapes.wide / 2)}
               y={kHeight - 3}
               text-anchor="middle"
               font-size="11"

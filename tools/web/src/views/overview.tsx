@@ -97,7 +97,7 @@ function Findings({ trace }: { trace: Trace }): JSX.Element {
 export function OverviewView({ trace }: { trace: Trace }): JSX.Element {
   const { overview } = trace.tables;
   return (
-    <div class="view overview" tabIndex={-1}>
+    <div class="view overview">
       <div class="first">
         <Opening trace={trace} />
         <Findings trace={trace} />

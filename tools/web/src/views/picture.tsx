@@ -26,7 +26,7 @@ import { useTheme, type Theme } from "../theme";
 import { Tip } from "../ui/tip";
 import { useWidth, type SvgPointer } from "../ui/width";
 import { follow } from "./overview";
-import { pngOf, save, svgText } from "./picture_file";
+import { pngOf, save, svgText, type LegendEntry } from "./picture_file";
 import { errorText, kRow, kHead, PictureRows, replayAt, rowAt, rowShapes, type RowShapes } from "./picture_rows";
 import { kLeft, kRight, limitColor, PictureStrips, stripShapes, type StripShapes } from "./picture_strips";
 
@@ -138,36 +138,42 @@ function TimeTip(props: { trace: Trace; picture: Picture; replay: Replay; at: nu
   );
 }
 
-const Cell = ({ color }: { color: string }): JSX.Element => (
-  <svg width="11" height="11" aria-hidden="true">
-    <rect width="11" height="11" fill={color} />
-  </svg>
-);
-
-function Legend({ picture, replay, theme }: { picture: Picture; replay: Replay; theme: Theme }): JSX.Element {
+function legendOf(picture: Picture, replay: Replay, theme: Theme): LegendEntry[] {
   const used = new Set<LimitKey>(
     workOf(replay)
       .pieces.filter((one) => one[4])
       .map(([, , kernel]) => picture.limits[kernel] ?? ""),
   );
+  const out: LegendEntry[] = [...used].map((key) => ({
+    text: `kernel ${picture.limit_texts[key]}`,
+    color: limitColor(theme, key),
+  }));
+  out.push({ text: "less DRAM than the layer's median", color: theme.accent });
+  out.push({
+    text: "more, full at 20 %; a dot: by more than the error; empty: its error forbids a number",
+    color: theme.warn,
+  });
+  if ((replay.bands ?? []).some(({ read, write, l2 }) => read ?? write ?? l2))
+    out.push({ text: "grey band: the layer's bytes within their error, over its time" });
+  if ((replay.lost ?? []).length > 0) out.push({ text: "hatched: samples were lost" });
+  if ((replay.held ?? []).length > 0) out.push({ text: "hatched from the top: held by the profiler" });
+  if (replay.omitted !== undefined) out.push({ text: `${replay.omitted} shorter pieces of work are not drawn` });
+  return out;
+}
+
+function Legend({ entries }: { entries: readonly LegendEntry[] }): JSX.Element {
   return (
     <div class="keys">
-      {[...used].map((key) => (
-        <span key={key}>
-          <Cell color={limitColor(theme, key)} />
-          kernel {picture.limit_texts[key]}
+      {entries.map(({ text, color }) => (
+        <span key={text}>
+          {color !== undefined && (
+            <svg width="11" height="11" aria-hidden="true">
+              <rect width="11" height="11" fill={color} />
+            </svg>
+          )}
+          {text}
         </span>
       ))}
-      {(replay.bands ?? []).some(({ read, write, l2 }) => read ?? write ?? l2) && (
-        <span>grey band: the layer's bytes within their error, over its time</span>
-      )}
-      <span>
-        cells: <Cell color={theme.accent} /> less, <Cell color={theme.warn} /> more than the median, full at 20 %; a
-        dot: by more than the error; empty: its error forbids a number
-      </span>
-      {(replay.lost ?? []).length > 0 && <span>hatched: samples were lost</span>}
-      {(replay.held ?? []).length > 0 && <span>hatched from the top: held by the profiler</span>}
-      {replay.omitted !== undefined && <span>{replay.omitted} shorter pieces of work are not drawn</span>}
     </div>
   );
 }
@@ -274,10 +280,9 @@ export function PictureView({ trace, picture }: { trace: Trace; picture: Picture
     ),
     [picture, shown, theme, width],
   );
-  const legend = (): string[] =>
-    [...(svg.current?.closest("section")?.querySelectorAll(".keys > span") ?? [])].map((one) => one.textContent ?? "");
+  const legend = legendOf(picture, replay, theme);
   const keep = async (png: boolean): Promise<void> => {
-    const text = svgText(svg.current!, picture, [legend().join("; ")], theme);
+    const text = svgText(svg.current!, picture, legend, theme);
     const name = `${trace.title}-${what}-${replay.iteration}`.replace(/[^\w.-]+/g, "_");
     if (png) save(await pngOf(text), `${name}.png`);
     else save(new Blob([text], { type: "image/svg+xml" }), `${name}.svg`);
@@ -354,7 +359,7 @@ export function PictureView({ trace, picture }: { trace: Trace; picture: Picture
           ? "Drag over the strips to sum a part of the time."
           : `Selected: ${sumText(sumsOf(replay, drag[0], drag[1]))}`}
       </p>
-      <Legend picture={picture} replay={replay} theme={theme} />
+      <Legend entries={legend} />
       <p class="caption dim">{picture.caption}</p>
       {hover !== undefined && hover.x >= 0 && drag === undefined && (
         <Tip x={hover.x} y={hover.y}>

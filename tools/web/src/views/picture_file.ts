@@ -31,15 +31,36 @@ function wrapped(of: string, letters: number): string[] {
   return out;
 }
 
+export interface LegendEntry {
+  text: string;
+  /** Of a square before it. */
+  color?: string;
+}
+
+/** An entry of the legend: one line. */
+function legendLine({ text: of, color }: LegendEntry, y: number, theme: Theme): SVGElement {
+  if (color === undefined) return text(of, y, 11, theme.dim, false);
+  const out = document.createElementNS(kSpace, "g");
+  const square = document.createElementNS(kSpace, "rect");
+  for (const [name, value] of Object.entries({ x: kMargin, y: y - 9, width: 10, height: 10, fill: color }))
+    square.setAttribute(name, String(value));
+  const after = text(of, y, 11, theme.dim, false);
+  after.setAttribute("x", String(kMargin + 15));
+  out.append(square, after);
+  return out;
+}
+
 /** `legend`: lines below the picture. */
-export function svgText(svg: SVGSVGElement, picture: Picture, legend: readonly string[], theme: Theme): string {
+export function svgText(svg: SVGSVGElement, picture: Picture, legend: readonly LegendEntry[], theme: Theme): string {
   const { width, height } = svg.getBoundingClientRect();
   const copy = svg.cloneNode(true) as SVGSVGElement;
   for (const mark of copy.querySelectorAll(".live")) mark.remove();
   const moved = document.createElementNS(kSpace, "g");
   const letters = Math.floor((width - 2 * kMargin) / 6);
   const head = wrapped(picture.headline, Math.floor(letters * 0.8));
-  const foot = [...legend, picture.caption].flatMap((line) => wrapped(line, letters));
+  const wrap = (one: LegendEntry): LegendEntry[] =>
+    one.color === undefined ? wrapped(one.text, letters).map((line) => ({ text: line })) : [one];
+  const foot = [...legend, { text: picture.caption }].flatMap(wrap);
   const top = kHead + (head.length - 1) * 18;
   moved.setAttribute("transform", `translate(0 ${top})`);
   moved.append(...copy.childNodes);
@@ -48,7 +69,7 @@ export function svgText(svg: SVGSVGElement, picture: Picture, legend: readonly s
   for (const [name, value] of Object.entries({ width, height: all, fill: theme.page }))
     ground.setAttribute(name, String(value));
   copy.append(ground, ...head.map((line, i) => text(line, 19 + i * 18, 15, theme.text, true)), moved);
-  copy.append(...foot.map((line, i) => text(line, top + height + (i + 1) * kLine, 11, theme.dim, false)));
+  copy.append(...foot.map((line, i) => legendLine(line, top + height + (i + 1) * kLine, theme)));
   for (const name of ["class", "tabindex", "role", "aria-label", "style"]) copy.removeAttribute(name);
   for (const [name, value] of Object.entries({
     xmlns: kSpace,

@@ -7,6 +7,7 @@
 import type { JSX } from "preact";
 import type { HeatCell, Picture, PictureLayer } from "../data/overview";
 import { familyColor, mixed, type Theme } from "../theme";
+import { kFont } from "../ui/canvas";
 import { kLeft, kRight } from "./picture_strips";
 
 export const kRow = 15;
@@ -58,8 +59,18 @@ export function heatColor(theme: Theme, cell: HeatCell, median: number): string 
 export const errorText = ({ shown, error }: PictureLayer): string | undefined =>
   error === undefined ? undefined : shown ? `± ${error}` : error;
 
-const cut = (text: string, letters: number): string =>
-  text.length > letters ? `…${text.slice(text.length - letters + 1)}` : text;
+let measure: CanvasRenderingContext2D | null | undefined;
+
+/** The end of a text that fits: the end of a path says most. */
+function endOf(text: string, room: number): string {
+  measure ??= document.createElement("canvas").getContext("2d");
+  if (measure === null) return text;
+  measure.font = kFont.replace("12px", "11px");
+  let shown = text;
+  for (let from = 1; measure.measureText(shown).width > room && from < text.length; ++from)
+    shown = `…${text.slice(from)}`;
+  return shown;
+}
 
 function Row(props: {
   picture: Picture;
@@ -77,7 +88,7 @@ function Row(props: {
   return (
     <g>
       <text x={kLeft - 8} y={y + 11} text-anchor="end" font-size="11" fill={theme.text}>
-        {cut(of.name, 17)}
+        {endOf(of.name, kLeft - 12)}
       </text>
       {picture.heat.cells[layer]!.map((cell, i) => {
         const fill = heatColor(theme, cell, median);

@@ -259,9 +259,11 @@ function TimeAxis(props: { replay: Replay; shapes: StripShapes; theme: Theme; wi
       {at.map((ns) => (
         <g key={ns}>
           <line x1={shapes.x(ns)} x2={shapes.x(ns)} y1={y} y2={y + 4} stroke={theme.dim} />
-          <text x={shapes.x(ns)} y={y + 15} text-anchor="middle" font-size="11" fill={theme.dim}>
-            {axisText(ns, step)}
-          </text>
+          {shapes.x(ns) < width - 26 && (
+            <text x={shapes.x(ns)} y={y + 15} text-anchor="middle" font-size="11" fill={theme.dim}>
+              {axisText(ns, step)}
+            </text>
+          )}
         </g>
       ))}
     </g>
