@@ -73,8 +73,9 @@ ALLOWED = {
     "tools/attach": "profiler/guest tools/analysis/model",
     "tools/export": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
                     "tools/analysis/sampling tools/analysis/queries",
-    "tools/page": "schema profiler/attribution profiler/metrics tools/analysis/table tools/analysis/model "
-                  "tools/analysis/queries tools/analysis/findings tools/analysis/report tools/analysis/diff",
+    "tools/page": "profiler/base schema profiler/attribution profiler/metrics tools/analysis/table tools/analysis/model "
+                  "tools/analysis/sampling tools/analysis/queries tools/analysis/findings tools/analysis/report "
+                  "tools/analysis/diff",
     "tools/serve": "profiler/base schema tools/analysis/table tools/analysis/model tools/analysis/queries "
                    "tools/analysis/findings tools/analysis/report tools/attach tools/export tools/page",
     "tools/replay": "schema profiler/cupti profiler/drain tools/command_line",

@@ -16,6 +16,7 @@ const missing = requirements(repository);
 if (missing !== undefined) skip(missing);
 
 export const kViews = [
+  "overview",
   "modules",
   "scatter",
   "fit",

@@ -157,13 +157,13 @@ test("a selected module shows the lines of the modules below it", async () => {
 test("the trace so far and a trace of the list open as pages", async () => {
   const page = await browser.open(server.url, `#pid=${program.pid}`);
   await page.getByRole("link", { name: "Open the trace so far" }).click();
-  await page.waitForSelector("main .view.modules");
+  await page.waitForSelector("main .view.overview");
   assert.match(await page.title(), /obedient/);
   await page.goto(server.url);
   await page.locator('section.table[aria-label="Traces"] .body .row', { hasText: "hostile" }).click();
   await page.getByRole("button", { name: "Open", exact: true }).click();
 
-  await page.waitForSelector("main .view.modules");
+  await page.waitForSelector("main .view.overview");
   assert.match(await page.title(), /^app/);
   assert.deepEqual(browser.take(), []);
 });

@@ -41,7 +41,7 @@ test("names that look like HTML, run backwards or are 100 kB long show as text",
     "$& $1",
   ];
   const file = traces.page("hostile", traces.made("hostile", linesOf(names)));
-  for (const view of ["modules", "kernels", "timeline", "scatter", "fit", "iterations"]) {
+  for (const view of ["overview", "modules", "kernels", "timeline", "scatter", "fit", "iterations"]) {
     const page = await unpacked(file, at(view, { module: names[0].replace("/", "\\/") }));
     assert.equal(await page.locator("main img, main b b, main script").count(), 0, view);
     if (view === "kernels")

@@ -74,6 +74,7 @@ const page = await load(
   "ui/stated_columns.ts",
   "ui/header.tsx",
   "data/trace.ts",
+  "data/overview.ts",
   "data/timeline.ts",
   "views/modules.tsx",
   "views/module_details.tsx",
@@ -300,6 +301,44 @@ test("findings are those of the report, with the texts of their evidence, and so
       assert.ok(evidence.includes(text.replaceAll('"', '""')), `${name}: ${text}`);
     }
   }
+});
+
+test("the overview's lines are in the text with which the report begins", () => {
+  for (const [name, { tables, opening }] of Object.entries(traces)) {
+    const { overview } = tables;
+    for (const { label, value, about } of overview.lines) {
+      const found = tables.summary.split("\n").find((line) => line.startsWith(`  ${label} `));
+      assert.ok(found?.endsWith(about === "" ? value : `${value}   ${about}`), `${name}: ${found}`);
+    }
+    const lines = tables.summary.split("\n").filter((line) => /^ {2}[a-zA-Z ]{4,14} +[–\d].* {3}/.test(line));
+    assert.equal(overview.lines.length, lines.length, name);
+    for (const text of [...overview.title, ...overview.warnings]) assert.ok(tables.summary.includes(text), text);
+    if (opening !== undefined) assert.ok(opening.includes(overview.next.command), name);
+  }
+});
+
+test("sums over a replay of the picture are the iteration's of the report, and a bar's parts are its GPU time", () => {
+  let replays = 0;
+  for (const [name, { tables, sections }] of Object.entries(traces)) {
+    const { strip, picture } = tables.overview;
+    const rows = sections.iterations.plain[0]?.rows ?? [];
+    for (const bar of strip?.bars ?? []) {
+      assert.equal(
+        bar.parts.reduce((sum, ns) => sum + ns, 0),
+        bar.gpu_ns,
+      );
+      checkPlain(bar.gpu_ns, rows[bar.iteration]["GPU time"], `${name} ${bar.iteration}`);
+    }
+    for (const replay of picture?.replays.filter(({ spans }) => spans !== undefined) ?? []) {
+      const sums = page.sumsOf(replay, 0, replay.to - replay.from);
+      const row = rows[replay.iteration];
+      const where = `${name} ${replay.iteration}`;
+      checkPlain(sums.busy, row["GPU busy"], where);
+      checkPlain(sums.busy + sums.idle + sums.held, row["wall time"], where);
+      ++replays;
+    }
+  }
+  assert.ok(replays > 20, `${replays} replays`);
 });
 
 test("the header says of how many launches exact bytes are, and the error of sampled ones", () => {

@@ -25,6 +25,9 @@ const named = await load("data/named.ts");
 const { csvField } = await load("ui/csv.ts");
 const { stateOf, hashOf } = await load("state.ts");
 const live = await load("live/history.ts");
+const { layerAt, layerOfModule, sumsOf, workOf } = await load("data/overview.ts");
+const { ticksOf } = await load("views/picture_strips.tsx");
+const { familyColor, mixed } = await load("theme.ts");
 
 test("numbers read as on the command line", () => {
   assert.equal(durationText(999), "999 ns");
@@ -255,8 +258,80 @@ test("the state of the page survives its link, and a broken link gives the first
   };
 
   assert.deepEqual(stateOf(hashOf(state)), state);
-  assert.equal(stateOf("#view=nonsense&from=x").view, "modules");
+  assert.equal(stateOf("#view=nonsense&from=x").view, "overview");
   assert.equal(stateOf("#view=nonsense&from=x").from, undefined);
+});
+
+/** Two kernels that overlap, a copy, three samples, a hold. */
+const kReplay = {
+  ...{ iteration: 3, from: 1000, to: 2000 },
+  spans: [
+    [0, 500, 0, 0, -1, 1],
+    [0, 300, 1, 0, 0, 2],
+    [300, 200, 1, 0, 1, 3],
+  ],
+  pieces: { start: [0, 200, 100], ns: [300, 300, 100], kernel: [5, 6, -1], layer: [0, 1, 1], other: [2] },
+  points: {
+    start: [0, 100, 400],
+    ns: [100, 100, 100],
+    read: [10, 20, 30],
+    write: [1, 2, 3],
+    l2: [4, 5, 6],
+    unit_bytes: 32,
+  },
+  held: [[450, 600]],
+};
+
+test("a replay's columns are its work, and sums of a part cut samples, and count overlapping kernels once", () => {
+  const { pieces, points } = workOf(kReplay);
+  assert.deepEqual(pieces, [
+    [0, 300, 5, 0, true],
+    [200, 300, 6, 1, true],
+    [300, 100, -1, 1, false],
+  ]);
+  assert.deepEqual(
+    points.map(([start]) => start),
+    [0, 100, 500],
+  );
+
+  const all = sumsOf(kReplay, 0, 1000);
+  assert.deepEqual([all.busy, all.held, all.idle], [500, 150, 400]);
+  assert.deepEqual([all.read, all.write, all.l2], [60 * 32, 6 * 32, 15 * 32]);
+  assert.deepEqual(
+    [...all.layers],
+    [
+      [0, 300],
+      [1, 300],
+    ],
+  );
+  const part = sumsOf(kReplay, 50, 250);
+  assert.deepEqual([part.ns, part.busy, part.idle], [200, 200, 0]);
+  assert.equal(part.read, (10 / 2 + 20) * 32);
+});
+
+test("a layer is found by the time in it, and by a module in or below it", () => {
+  assert.equal(layerAt(kReplay, 299), 0);
+  assert.equal(layerAt(kReplay, 300), 1);
+  assert.equal(layerAt(kReplay, 700), -1);
+  const layers = [{ path: "a/layer 1" }, { path: "a/layer 11" }];
+  assert.equal(layerOfModule(layers, "a/layer 11"), 1);
+  assert.equal(layerOfModule(layers, "a/layer 1/x"), 0);
+  assert.equal(layerOfModule(layers, "a"), -1);
+});
+
+test("ticks are 1, 2 or 5 times a power of ten apart", () => {
+  assert.deepEqual(ticksOf(2_312_000, 1000).step, 500_000);
+  assert.deepEqual(ticksOf(2_312_000, 1200).at.length, 12);
+  assert.deepEqual(ticksOf(2_312_000, 1200).step, 200_000);
+});
+
+test("layers of one family have its hue in different lightness, and families differ", () => {
+  const theme = { names: ["#8ab6e0", "#f0ac6c"], unknown: "#d5dae1" };
+  assert.equal(mixed("#000000", "#ffffff", 0.5), "#808080");
+  assert.equal(familyColor(theme, 0, 0, 1), "#8ab6e0");
+  const shades = [0, 1, 2, 3].map((member) => familyColor(theme, 0, member, 4));
+  assert.equal(new Set(shades).size, 4);
+  assert.notEqual(familyColor(theme, 1, 0, 1), familyColor(theme, 0, 0, 1));
 });
 
 const kDelta = { event: "delta", state: "recording", seconds: 1, lost: 0, left_out: 0 };

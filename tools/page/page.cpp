@@ -89,12 +89,23 @@ PageData page_data(WholeTrace& trace, const PageLimits& limits) {
   counts.finish([&trace](const auto& see) { trace.each(see); });
   PageIndices indices(totals);
   PageData out;
+  PageOverview overview(counts);
   const std::optional<std::size_t> from = counts.summary.counted_from();
-  const TracePart* const counted = from ? trace.measured_from(*from) : nullptr;
-  out.tables = page_tables({totals, trace.values(), SectionView{}, counted}, counts, limits, indices);
+  const auto see = [&overview](const TraceTotals& part, const SampledTrace& all) {
+    overview.measure(part, all);
+  };
+  const TracePart* const counted = from ? trace.measured_from(*from, see) : nullptr;
+  const SectionInput input{totals, trace.values(), SectionView{}, counted};
+  const RunSummary run = counts.summary.result(input);
+  out.tables = page_tables(input, run, counts, limits, indices);
+  overview.begin(input);
   Timeline timeline(totals, counts, limits);
-  trace.each([&timeline](const SelectedRows& rows) { timeline.add(rows); });
+  trace.each([&](const SelectedRows& rows) {
+    timeline.add(rows);
+    overview.add(rows);
+  });
   timeline.finish();
+  out.tables["overview"] = overview.json(input, run, indices);
   out.timeline = page_timeline(timeline, totals, counts, indices, limits);
   return out;
 }

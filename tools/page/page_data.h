@@ -13,12 +13,13 @@
 #include "tools/analysis/queries/whole_trace.h"
 #include "tools/page/page_counts.h"
 #include "tools/page/page_indices.h"
+#include "tools/page/page_overview.h"
 #include "tools/page/timeline.h"
 
 namespace rangefinder {
 
 inline constexpr Columns kPageColumns = PageCounts::kColumns | Timeline::kColumns | FindingFacts::kColumns |
-                                        IdleCauses::kColumns | TotalsFold::kColumns;
+                                        IdleCauses::kColumns | TotalsFold::kColumns | PageOverview::kColumns;
 
 struct PageData {
   nlohmann::ordered_json tables, timeline;

@@ -285,8 +285,8 @@ bool any_row_has(const OrderedJson& tables, const char* metric) {
 
 }  // namespace
 
-OrderedJson page_tables(const SectionInput& input, PageCounts& counts, const PageLimits& limits,
-                        PageIndices& indices) {
+OrderedJson page_tables(const SectionInput& input, const RunSummary& run, PageCounts& counts,
+                        const PageLimits& limits, PageIndices& indices) {
   const TraceTotals& trace = input.trace;
   const RowValues& values = input.values;
   OrderedJson omitted = OrderedJson::object();
@@ -299,7 +299,6 @@ OrderedJson page_tables(const SectionInput& input, PageCounts& counts, const Pag
   out["memory"] = memory_json(input, counts, limits, omitted);
   add_breakdown_tables(out, trace, counts.breakdown, limits, indices, omitted);
   out["iterations"] = iterations_json(input, counts, limits, omitted);
-  const RunSummary run = counts.summary.result(input);
   out["summary"] = run_summary_text(trace, run, {.width = 0});
   add_findings(out, run);
   out["left_out"] = std::move(omitted);

@@ -15,8 +15,9 @@
 namespace rangefinder {
 
 /// `input`: as of a section; its view is not used. Also fills `indices`.
-[[nodiscard]] nlohmann::ordered_json page_tables(const SectionInput& input, PageCounts& counts,
-                                                 const PageLimits& limits, PageIndices& indices);
+[[nodiscard]] nlohmann::ordered_json page_tables(const SectionInput& input, const RunSummary& run,
+                                                 PageCounts& counts, const PageLimits& limits,
+                                                 PageIndices& indices);
 
 /// The named metrics that a row of `traces`, an array of page_tables(), has: rows hold only names and values.
 [[nodiscard]] nlohmann::ordered_json named_metrics_json(const nlohmann::ordered_json& traces);

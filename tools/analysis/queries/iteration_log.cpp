@@ -83,6 +83,8 @@ void IterationLog::add_wall_times() {
     if (rows_[i].seen && (i == 0 || rows_[i - 1].seen)) {
       rows_[i].wall_ns = from_ns < to_ns ? holds_->net_ns(of.thread, from_ns, to_ns) : 0;
       add_conditions(rows_[i], from_ns, to_ns);
+      rows_[i].from_ns = from_ns;
+      rows_[i].to_ns = std::max(from_ns, to_ns);
     }
     done_ns = done_ns == kNoTime ? to_ns : std::max(done_ns, to_ns);
     rows_[i].busy_ns = ends_[i].busy_ns - std::min(done_busy_ns, ends_[i].busy_ns);

@@ -45,6 +45,7 @@ struct IterationTotals {
   // Set by finish():
   std::uint64_t host_ns = 0;
   std::optional<std::uint64_t> wall_ns;        ///< absent: the iteration before it was not selected
+  TimeNs from_ns = 0, to_ns = 0;               ///< of the wall time, which does not count holds
   std::uint64_t busy_ns = 0;                   ///< union of the GPU time within the wall time
   std::uint64_t held_ns = 0;                   ///< by the profiler; not part of host time
   std::uint64_t gap_ns = 0;                    ///< another tool had CUPTI: its work was not recorded

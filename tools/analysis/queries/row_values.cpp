@@ -239,7 +239,8 @@ RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selecti
 }
 
 std::unique_ptr<TracePart> part_from(std::size_t first, Iterations iterations, Trace& trace,
-                                     const TraceTotals& whole, std::optional<RowValues>& values) {
+                                     const TraceTotals& whole, std::optional<RowValues>& values,
+                                     const SeeSamples& see) {
   Selection later({.iterations = {first, {}}, .between = true}, std::move(iterations));
   auto out = std::make_unique<TracePart>();
   TotalsFold totals(out->trace, &later);
@@ -250,6 +251,7 @@ std::unique_ptr<TracePart> part_from(std::size_t first, Iterations iterations, T
   if (whole.samples_lines != 0) samples = SampledTrace::load(trace, &later);
   values.emplace(whole, samples ? std::optional(samples->whole()) : std::nullopt);
   out->values.emplace(out->trace, samples ? std::optional(samples->totals()) : std::nullopt);
+  if (samples && see) see(out->trace, *samples);
   if (!samples) {
     values->set_gpm(gpm_shares(whole, trace, Selection()));
     out->values->set_gpm(gpm_shares(out->trace, trace, later));

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -66,9 +67,11 @@ struct TracePart {
   std::optional<RowValues> values;  ///< set
 };
 /// The part from iteration `first` on, with the work between iterations. `whole`: totals of all of `trace`,
-/// which has TotalsFold::kColumns; `values` becomes theirs.
+/// which has TotalsFold::kColumns; `values` becomes theirs. `see`: sees the samples of the part, if there are
+/// any, with its totals.
+using SeeSamples = std::function<void(const TraceTotals&, const SampledTrace&)>;
 [[nodiscard]] std::unique_ptr<TracePart> part_from(std::size_t first, Iterations iterations, Trace& trace,
-                                                   const TraceTotals& whole,
-                                                   std::optional<RowValues>& values);
+                                                   const TraceTotals& whole, std::optional<RowValues>& values,
+                                                   const SeeSamples& see = nullptr);
 
 }  // namespace rangefinder

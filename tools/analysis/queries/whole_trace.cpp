@@ -25,10 +25,10 @@ const RowValues& WholeTrace::values() {
   return *values_;
 }
 
-const TracePart* WholeTrace::measured_from(std::size_t first) {
+const TracePart* WholeTrace::measured_from(std::size_t first, const SeeSamples& see) {
   if (totals_.header.monitor_period_ns != 0) return nullptr;
-  if (part_ == nullptr || part_first_ != first)
-    part_ = part_from(first, iterations_, rows_, totals_, values_);
+  if (part_ == nullptr || part_first_ != first || see)
+    part_ = part_from(first, iterations_, rows_, totals_, values_, see);
   part_first_ = first;
   return part_.get();
 }

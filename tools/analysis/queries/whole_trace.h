@@ -36,8 +36,8 @@ class WholeTrace {
   /// Computed by the first call: bytes of hardware samples take a while.
   [[nodiscard]] const RowValues& values();
   /// The part from iteration `first` on, with the work between iterations; nullptr: in monitor mode, where
-  /// only some windows have GPU work.
-  [[nodiscard]] const TracePart* measured_from(std::size_t first);
+  /// only some windows have GPU work. `see`: sees its samples, which are then computed again.
+  [[nodiscard]] const TracePart* measured_from(std::size_t first, const SeeSamples& see = nullptr);
 
  private:
   Trace rows_;

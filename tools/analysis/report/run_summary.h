@@ -87,10 +87,10 @@ class RunSummaryReader {
   [[nodiscard]] std::optional<std::size_t> median_iteration() const;
   /// After finish(): times of all iterations.
   [[nodiscard]] const IterationLog& log() const;
+  /// After finish(): the iterations that count; empty: the summary is of the whole run.
+  [[nodiscard]] std::vector<std::size_t> counted() const;
 
  private:
-  /// The iterations that count; empty: the summary is of the whole run.
-  [[nodiscard]] std::vector<std::size_t> counted() const;
   /// Exact counters run launches one at a time.
   [[nodiscard]] bool exact() const;
   void add_times(const TraceTotals& trace, RunSummary& out) const;
@@ -108,6 +108,28 @@ class RunSummaryReader {
 
 /// Of a trace with RunSummaryReader::kColumns.
 [[nodiscard]] RunSummary run_summary_of(WholeTrace& trace);
+
+/// What run_summary_text() and next_step_text() are made of, without wrapping.
+struct Opening {
+  /// What, how much, and more about it.
+  struct Line {
+    enum class About : std::uint8_t { time, busy, idle, bytes };
+    About of;
+    std::string label, value, about;
+  };
+  /// What to do, code for it, and the command that shows more.
+  struct NextStep {
+    std::string what, code, about, command;
+  };
+  std::vector<std::string> title;     ///< program and GPU; the recording
+  std::vector<std::string> warnings;  ///< first of all: what is not covered, what limited the run
+  std::vector<Line> lines;            ///< empty: there was no GPU work
+  std::string findings;               ///< their number; without findings a sentence
+  NextStep next;
+};
+[[nodiscard]] Opening opening_of(const TraceTotals& trace, const RunSummary& run);
+/// "SM 1,980 MHz (1,965 to 1,980), 412 W (…)", of the counted iterations; empty: unknown.
+[[nodiscard]] std::string held_means_text(const RunSummary& run);
 
 /// As shown above, then the titles of the first three findings.
 [[nodiscard]] std::string run_summary_text(const TraceTotals& trace, const RunSummary& run,

@@ -28,27 +28,22 @@ std::string gpus_text(const std::vector<GpuRecord>& gpus) {
   return " on " + (gpus.size() == 1 ? name : count_text(gpus.size()) + " GPUs (" + name + ")");
 }
 
-std::string title(const TraceTotals& trace) {
+std::vector<std::string> title(const TraceTotals& trace) {
   const Header& header = trace.header;
-  std::string out = program_text(header) + gpus_text(trace.gpus) + ", " +
-                    duration_text(static_cast<std::uint64_t>(std::max<TimeNs>(trace.last_ns, 0))) + "\n";
-  out += printable(trace.files.folder.string()) + ": process " + std::to_string(header.pid) + " on " +
-         printable(header.host);
-  if (!header.rank.empty()) out += ", rank " + printable(header.rank);
-  if (!header.driver_release.empty()) out += ", driver " + printable(header.driver_release);
-  if (header.runtime_version > 0) out += ", CUDA runtime " + cuda_version_text(header.runtime_version);
-  return out + "\n";
+  std::string of = printable(trace.files.folder.string()) + ": process " + std::to_string(header.pid) +
+                   " on " + printable(header.host);
+  if (!header.rank.empty()) of += ", rank " + printable(header.rank);
+  if (!header.driver_release.empty()) of += ", driver " + printable(header.driver_release);
+  if (header.runtime_version > 0) of += ", CUDA runtime " + cuda_version_text(header.runtime_version);
+  return {program_text(header) + gpus_text(trace.gpus) + ", " +
+              duration_text(static_cast<std::uint64_t>(std::max<TimeNs>(trace.last_ns, 0))),
+          of};
 }
 
-/// A line of the summary: what, how much, and more about it.
-struct SummaryLine {
-  std::string label, value, about;
-};
-
-std::string text_of(const std::vector<SummaryLine>& lines, std::size_t width) {
+std::string text_of(const std::vector<Opening::Line>& lines, std::size_t width) {
   constexpr std::size_t kLabel = 14, kValue = 9, kAbout = 2 + kLabel + kValue + 3;
   std::string out;
-  for (const auto& [label, value, about] : lines) {
+  for (const auto& [of, label, value, about] : lines) {
     out += "  " + label + std::string(kLabel - std::min(kLabel, text_width(label)), ' ');
     out += std::string(kValue - std::min(kValue, text_width(value)), ' ') + value;
     const std::string wrapped = wrapped_text(about, width, std::string(kAbout, ' '));
@@ -108,12 +103,13 @@ std::uint64_t per_iteration(const RunSummary& run, std::uint64_t sum) {
                                                  static_cast<double>(std::max<std::uint64_t>(run.calls, 1))));
 }
 
-SummaryLine line_of_bytes(const TraceTotals& trace, const RunSummary& run) {
-  if (!run.bytes) return {"DRAM", "–", no_bytes_hint(RecordedCounters(trace))};
+Opening::Line line_of_bytes(const TraceTotals& trace, const RunSummary& run) {
+  constexpr auto kBytes = Opening::Line::About::bytes;
+  if (!run.bytes) return {kBytes, "DRAM", "–", no_bytes_hint(RecordedCounters(trace))};
   const RowBytes& bytes = *run.bytes;
   const BoundedText bounded =
       bounded_text(bytes.dram(), bytes.is_bounded() ? bytes.dram_error() : std::nullopt);
-  if (bounded.value == kNoNumber) return {"DRAM", kNoNumber, few_samples_hint(run.need)};
+  if (bounded.value == kNoNumber) return {kBytes, "DRAM", kNoNumber, few_samples_hint(run.need)};
   std::string about = bytes.has_parts() ? bytes_text(per_iteration(run, bytes.read)) + " read, " +
                                               bytes_text(per_iteration(run, bytes.write)) + " written"
                                         : "read and written, from NVML";
@@ -123,21 +119,23 @@ SummaryLine line_of_bytes(const TraceTotals& trace, const RunSummary& run) {
   if (bytes.partial()) about += "; some work was not measured";
   if (bytes.partly_sampled())
     about += "; from the " + percent_text(bytes.sampled_share) + " of it that were sampled";
-  return {"DRAM", bytes_text(per_iteration(run, bytes.dram())) + (bytes.partial() ? "+" : ""), about};
+  return {kBytes, "DRAM", bytes_text(per_iteration(run, bytes.dram())) + (bytes.partial() ? "+" : ""), about};
 }
 
-std::vector<SummaryLine> summary_lines(const TraceTotals& trace, const RunSummary& run) {
-  std::vector<SummaryLine> out;
-  out.push_back(
-      {run.path.empty() ? "whole run" : "one iteration", duration_text(run.wall_ns), iteration_about(run)});
+std::vector<Opening::Line> summary_lines(const TraceTotals& trace, const RunSummary& run) {
+  std::vector<Opening::Line> out;
+  using About = Opening::Line::About;
+  out.push_back({About::time, run.path.empty() ? "whole run" : "one iteration", duration_text(run.wall_ns),
+                 iteration_about(run)});
   if (run.exact) {
-    out.push_back({"GPU busy", "–", "exact counters serialise launches; for times use --counters sampled"});
+    out.push_back({About::busy, "GPU busy", "–",
+                   "exact counters serialise launches; for times use --counters sampled"});
   } else if (run.busy_share) {
     const char* const with = trace.graphs != 0    ? "with a kernel or a graph"
                              : trace.kernels != 0 ? "with a kernel"
                                                   : "no kernel ran";
-    out.push_back({"GPU busy", percent_text(*run.busy_share), with});
-    out.push_back({"GPU idle", percent_text(1 - *run.busy_share), idle_about(run)});
+    out.push_back({About::busy, "GPU busy", percent_text(*run.busy_share), with});
+    out.push_back({About::idle, "GPU idle", percent_text(1 - *run.busy_share), idle_about(run)});
   }
   out.push_back(line_of_bytes(trace, run));
   return out;
@@ -164,11 +162,15 @@ std::string limited_text(const RunSummary& run) {
   return at == run.findings.end() ? "" : at->effect;
 }
 
+std::string findings_number(const RunSummary& run) {
+  return counted_text(run.findings.size(), "finding", "findings");
+}
+
 std::string findings_text_of(const RunSummary& run, const TextStyle& style) {
   if (run.findings.empty()) return "\n" + wrapped_text(no_findings_text(run), style.width);
   const std::size_t shown = std::min(run.findings.size(), kTitles);
-  std::string out = "\n" + counted_text(run.findings.size(), "finding", "findings") +
-                    (shown < run.findings.size() ? ", the most valuable:\n" : ":\n");
+  std::string out =
+      "\n" + findings_number(run) + (shown < run.findings.size() ? ", the most valuable:\n" : ":\n");
   for (std::size_t i = 0; i < shown; ++i) {
     const Finding& finding = run.findings[i];
     const char* const colour = finding.severity == Severity::serious   ? "\033[31m"
@@ -182,26 +184,7 @@ std::string findings_text_of(const RunSummary& run, const TextStyle& style) {
   return out;
 }
 
-}  // namespace
-
-std::string run_summary_text(const TraceTotals& trace, const RunSummary& run, const TextStyle& style) {
-  std::string out = title(trace);
-  if (run.wall_ns == 0) return out;
-  const std::string covered = coverage_text(run.coverage);
-  if (!covered.empty()) out += "\n" + wrapped_text("  " + covered + ".", style.width, "  ");
-  const std::string limited = limited_text(run);
-  if (!limited.empty()) out += "\n" + wrapped_text("  " + printable(limited) + ".", style.width, "  ");
-  return out + "\n" + text_of(summary_lines(trace, run), style.width) + findings_text_of(run, style);
-}
-
-namespace {
-
-/// What to do, code for it, and the command that shows more.
-struct NextStep {
-  std::string what, code, about, command;
-};
-
-NextStep next_step(const TraceTotals& trace, const RunSummary& run) {
+Opening::NextStep next_step(const TraceTotals& trace, const RunSummary& run) {
   const std::string folder = quoted_for_shell(trace.files.folder.string());
   const std::string report = "rangefinder report " + folder + " --section ";
   if (!run.findings.empty()) {
@@ -219,11 +202,54 @@ NextStep next_step(const TraceTotals& trace, const RunSummary& run) {
   return {"compare the modules", "", "", report + "modules"};
 }
 
+std::vector<std::string> warnings_of(const RunSummary& run) {
+  std::vector<std::string> out;
+  if (const std::string covered = coverage_text(run.coverage); !covered.empty()) out.push_back(covered + ".");
+  if (const std::string limited = limited_text(run); !limited.empty()) out.push_back(limited + ".");
+  return out;
+}
+
 }  // namespace
+
+Opening opening_of(const TraceTotals& trace, const RunSummary& run) {
+  Opening out;
+  out.title = title(trace);
+  if (run.wall_ns == 0) return out;
+  out.warnings = warnings_of(run);
+  out.lines = summary_lines(trace, run);
+  out.findings = run.findings.empty() ? no_findings_text(run) : findings_number(run);
+  out.next = next_step(trace, run);
+  return out;
+}
+
+std::string held_means_text(const RunSummary& run) {
+  std::string out;
+  const auto add = [&out](const std::optional<RunSummary::HeldMeans>& of, const char* before,
+                          const char* unit) {
+    if (!of) return;
+    const auto whole = [](double value) {
+      return count_text(static_cast<std::uint64_t>(std::llround(value)));
+    };
+    out += (out.empty() ? "" : ", ") + std::string(before) + whole(of->median) + unit;
+    if (whole(of->min) != whole(of->max)) out += " (" + whole(of->min) + " to " + whole(of->max) + ")";
+  };
+  add(run.sm_mhz, "SM ", " MHz");
+  add(run.power_w, "", " W");
+  return out;
+}
+
+std::string run_summary_text(const TraceTotals& trace, const RunSummary& run, const TextStyle& style) {
+  std::string out;
+  for (const std::string& line : title(trace)) out += line + "\n";
+  if (run.wall_ns == 0) return out;
+  for (const std::string& warning : warnings_of(run))
+    out += "\n" + wrapped_text("  " + printable(warning), style.width, "  ");
+  return out + "\n" + text_of(summary_lines(trace, run), style.width) + findings_text_of(run, style);
+}
 
 std::string next_step_text(const TraceTotals& trace, const RunSummary& run, const TextStyle& style) {
   if (run.wall_ns == 0) return "";
-  const NextStep next = next_step(trace, run);
+  const Opening::NextStep next = next_step(trace, run);
   std::string out = wrapped_text("Next: " + printable(next.what) + ".", style.width);
   if (!next.code.empty()) out += "  " + printable(next.code) + "\n";
   if (!next.about.empty()) out += next.about + ":\n";
@@ -233,17 +259,14 @@ std::string next_step_text(const TraceTotals& trace, const RunSummary& run, cons
 std::string run_summary_markdown(const TraceTotals& trace, const RunSummary& run) {
   if (run.wall_ns == 0) return "";
   std::string out;
-  if (const std::string covered = coverage_text(run.coverage); !covered.empty())
-    out += "> " + covered + ".\n\n";
-  if (const std::string limited = limited_text(run); !limited.empty())
-    out += "> " + printable(limited) + ".\n\n";
-  for (const auto& [label, value, about] : summary_lines(trace, run))
+  for (const std::string& warning : warnings_of(run)) out += "> " + warning + "\n\n";
+  for (const auto& [of, label, value, about] : summary_lines(trace, run))
     out += "* " + label + " **" + value + "**" + (about.empty() ? "" : ": " + about) + "\n";
   out += "\n";
   if (run.findings.empty()) out += no_findings_text(run) + "\n";
   for (std::size_t i = 0; i < std::min(run.findings.size(), kTitles); ++i)
     out += std::to_string(i + 1) + ". " + printable(run.findings[i].title) + "\n";
-  const NextStep next = next_step(trace, run);
+  const Opening::NextStep next = next_step(trace, run);
   return out + "\nNext: " + printable(next.what) + ".\n\n```\n" +
          (next.code.empty() ? "" : printable(next.code) + "\n") + printable(next.command) + "\n```\n\n";
 }

@@ -24,6 +24,7 @@ import { IterationsView } from "./views/iterations";
 import { KernelsView } from "./views/kernels";
 import { MemoryView } from "./views/memory";
 import { ModulesView } from "./views/modules";
+import { OverviewView } from "./views/overview";
 import { RooflineView } from "./views/roofline";
 import { ScatterView } from "./views/scatter";
 import { TimelineView } from "./views/timeline";
@@ -37,6 +38,8 @@ function Body(props: {
 }): JSX.Element {
   const { trace } = props;
   switch (useStore().view) {
+    case "modules":
+      return <ModulesView trace={trace} />;
     case "scatter":
       return <ScatterView trace={trace} />;
     case "fit":
@@ -60,7 +63,7 @@ function Body(props: {
     case "about":
       return <AboutView trace={trace} />;
     default:
-      return <ModulesView trace={trace} />;
+      return <OverviewView trace={trace} />;
   }
 }
 

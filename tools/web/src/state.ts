@@ -11,6 +11,7 @@ import { kMetrics, type Metric } from "./data/trace";
 import { kChoices, type Choice } from "./theme";
 
 export const kViews = [
+  "overview",
   "modules",
   "scatter",
   "fit",
@@ -49,10 +50,12 @@ export interface State {
   grouped: boolean;
   /** Scatter and roofline: level shown, 0 for the leaves. Fit: depth, 0 for the default. */
   level: number;
+  /** Iteration that the overview's picture shows; undefined: the median one. */
+  replay: number | undefined;
 }
 
 const kDefaults: State = {
-  view: "modules",
+  view: "overview",
   trace: 0,
   module: undefined,
   kernel: undefined,
@@ -67,6 +70,7 @@ const kDefaults: State = {
   within: false,
   grouped: false,
   level: 0,
+  replay: undefined,
 };
 
 let state: State = kDefaults;
@@ -99,6 +103,7 @@ export function stateOf(hash: string): State {
     within: from.get("within") === "1",
     grouped: from.get("grouped") === "1",
     level: number(from.get("level")) ?? 0,
+    replay: number(from.get("replay")),
   };
 }
 

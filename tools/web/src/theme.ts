@@ -78,6 +78,27 @@ export function nameColor(of: Theme, text: string): string {
   return of.names[((hash ^ (hash >>> 15)) >>> 0) % of.names.length] ?? of.unknown;
 }
 
+const channels = (hex: string): number[] => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+/** `part` of `other` in a colour: both as #rrggbb. */
+export function mixed(color: string, other: string, part: number): string {
+  const [a, b] = [channels(color), channels(other)];
+  return `#${a
+    .map((value, i) =>
+      Math.round(value + (b[i]! - value) * part)
+        .toString(16)
+        .padStart(2, "0"),
+    )
+    .join("")}`;
+}
+
+/** Hue by family, lightness by number in it. */
+export function familyColor(of: Theme, family: number, member: number, members: number): string {
+  const color = of.names[family % of.names.length] ?? of.unknown;
+  const place = members > 1 ? member / (members - 1) - 0.5 : 0;
+  return mixed(color, place < 0 ? "#ffffff" : "#000000", Math.abs(place) * 0.5);
+}
+
 type Rgb = readonly [number, number, number];
 const kLight: readonly Rgb[] = [
   [232, 238, 246],

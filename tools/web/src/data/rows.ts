@@ -4,6 +4,7 @@
 // (schema/README.md). A value that was not measured is absent, never 0.
 import type { Diff } from "./diff";
 import type { HasNamed, NamedMetric } from "./named";
+import type { Overview } from "./overview";
 import type { StatedColumn, StatedTable, Texts } from "../ui/stated_columns";
 
 /** Of a row of modules or kernels. */
@@ -198,6 +199,7 @@ export interface TraceTables {
   /** Lines about rules that lacked data. */
   not_checked: string;
   left_out: Record<string, number>;
+  overview: Overview;
 }
 
 /** Columns by table; of modules and kernels: time and bytes, or named metrics. */

@@ -9,6 +9,7 @@ import { CopyLink } from "./copy_link";
 import { ThemeSelect } from "./theme_select";
 
 export const viewTitle: Record<View, string> = {
+  overview: "Overview",
   modules: "Modules",
   scatter: "Bytes × time",
   fit: "Time over bytes",
