@@ -53,7 +53,7 @@ interface Drag {
 /** Where letters are text, or a list, a menu or a sheet has its own keys. A checkbox has none but the space bar. */
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.closest("dialog") !== null) return true;
+  if (target.closest("dialog[open]") !== null) return true;
   if (target instanceof HTMLInputElement && target.type === "checkbox") return false;
   return target.isContentEditable || target.closest("input, select, textarea, [role=tablist], [role=grid]") !== null;
 }
