@@ -111,7 +111,7 @@ const kPictures = [
   ["modules-light", "modules", { module: kModule }, 1440, "light"],
   ["modules-phone", "modules", { module: kModule }, 390, "light"],
   ["kernels-dark", "kernels", {}, 1280, "dark"],
-  ["iterations-light", "iterations", {}, 1280, "light"],
+  ["overview-light", "overview", {}, 1440, "light"],
 ];
 /** Pictures are compared at a quarter of their size, where fonts of other machines differ little. */
 const kScale = 4;

@@ -86,6 +86,20 @@ test("busy time counts overlapping pieces once, and cuts pieces at the ends of t
   assert.equal(spans.busy(250, 350), 0.5);
 });
 
+test("a long piece that starts in the pixel of a short one is drawn", () => {
+  const spans = Spans.of([
+    [0, 1],
+    [2, 3],
+    [4, 300],
+    [310, 320],
+  ]);
+
+  assert.equal(spans.nextDrawn(0, 10), 2);
+  assert.equal(spans.nextDrawn(0, 1), 1);
+  assert.equal(spans.nextDrawn(2, 305), 3);
+  assert.equal(spans.nextDrawn(3, 330), 4);
+});
+
 test("a long piece is found although shorter pieces start later", () => {
   const spans = Spans.of([
     [0, 1000],

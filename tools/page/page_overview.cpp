@@ -48,7 +48,7 @@ std::string conditions_text(const TraceTotals& trace, const RunSummary& run) {
   const std::string clocks = held_means_text(run);
   return joined({trace.gpus.empty() ? "" : printable(trace.gpus.front().name),
                  clocks.empty() ? "clocks not recorded" : clocks, source_text(trace), error_of(run),
-                 count_text(lost) + (lost == 0 ? " records lost" : " records lost or incomplete"),
+                 counted_text(lost, "record", "records") + (lost == 0 ? " lost" : " lost or incomplete"),
                  day_of(trace.header)});
 }
 

@@ -60,6 +60,15 @@ export class Spans {
     return lowerBound(this.start, time, from);
   }
 
+  /**
+   * The next one to draw after `i`, whose pixel ends at `time`: those that end in that pixel too are skipped. Of
+   * intervals that do not overlap only the last one that starts there may be longer.
+   */
+  nextDrawn(i: number, time: number): number {
+    const next = Math.max(i + 1, this.firstFrom(time, i));
+    return next - 1 > i && this.end[next - 1]! > time ? next - 1 : next;
+  }
+
   /** The interval that covers `time` within `slack` ns, the latest of several; -1: none. */
   at(time: number, slack = 0): number {
     let best = -1;

@@ -40,6 +40,6 @@ export function hatch(frame: Frame, spans: Spans, y: number, height: number): vo
     const x1 = Math.min(right, xOf(frame, spans.end[i]!));
     context.fillRect(x0, y, Math.max(1, x1 - x0), height);
     if (x1 - x0 >= 1) ++i;
-    else i = Math.max(i + 1, spans.firstFrom(frame.from + (Math.floor(x0 - frame.left) + 1) * nsOfPixel, i));
+    else i = spans.nextDrawn(i, frame.from + (Math.floor(x0 - frame.left) + 1) * nsOfPixel);
   }
 }

@@ -56,7 +56,7 @@ function eachVisible(frame: Frame, spans: Spans, paint: (place: number, rect: Re
     const next = i + 1 < spans.length ? xOf(frame, spans.start[i + 1]!) : x1;
     paint(i, { x: x0, wide: Math.max(1, x1 - x0), room: Math.min(x1, next) - x0 });
     if (x1 - x0 >= 1) ++i;
-    else i = Math.max(i + 1, spans.firstFrom(frame.from + (Math.floor(x0 - frame.left) + 1) * nsOfPixel, i));
+    else i = spans.nextDrawn(i, frame.from + (Math.floor(x0 - frame.left) + 1) * nsOfPixel);
   }
 }
 
