@@ -13,7 +13,7 @@ constexpr double kMinOfParent = 0.9;
 /// Of all GPU time; lighter modules are no layers.
 constexpr double kMinShare = 0.002;
 /// A path around more of the layers says nothing about one of them.
-constexpr double kMostLayers = 0.7;
+constexpr double kMaxInside = 0.7;
 /// Siblings of the only module of a level.
 constexpr std::size_t kMaxSiblings = 64;
 
@@ -128,7 +128,7 @@ std::vector<std::uint32_t> ShownLayers::chain(std::size_t layer) const {
       while (up != 0 && up != path) up = part_.parent_of(up);
       return up == path;
     });
-    return static_cast<double>(inside) > kMostLayers * static_cast<double>(layers_.size());
+    return static_cast<double>(inside) > kMaxInside * static_cast<double>(layers_.size());
   };
   std::uint32_t top = layers_[layer].path;
   for (std::uint32_t up = part_.parent_of(top); up != 0 && !around_most(up); up = part_.parent_of(up))
