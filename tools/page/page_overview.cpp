@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "profiler/base/iteration_names.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/report/run_summary.h"
 
@@ -177,7 +178,7 @@ OrderedJson PageOverview::evidence_json(const TraceTotals& trace, const Finding&
     if (row.path == 0 || !indices.has_module(row.path)) continue;
     const std::string text = trace.path_text(row.path);
     // Its number is that of an iteration or layer: the first stands for all.
-    if (text != finding.where && family_of(text) != finding.where) continue;
+    if (text != finding.where && numbers_folded(text) != finding.where) continue;
     path = row.path;
     break;
   }

@@ -2,8 +2,9 @@
 #include "tools/page/shown_layers.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
+
+#include "profiler/base/iteration_names.h"
 
 namespace rangefinder {
 namespace {
@@ -78,16 +79,6 @@ bool divide(std::vector<Node>& nodes, const Tree& tree, std::size_t max) {
 
 }  // namespace
 
-std::string family_of(const std::string& path) {
-  std::string out;
-  for (const char c : path) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (!digit) out += c;
-    if (digit && (out.empty() || out.back() != '*')) out += '*';
-  }
-  return out;
-}
-
 ShownLayers::ShownLayers(const TraceTotals& part, const std::unordered_set<std::uint32_t>& around,
                          std::size_t max)
     : part_(part) {
@@ -100,7 +91,7 @@ ShownLayers::ShownLayers(const TraceTotals& part, const std::unordered_set<std::
 }
 
 void ShownLayers::add(std::uint32_t path) {
-  const std::string family = family_of(part_.path_text(path));
+  const std::string family = numbers_folded(part_.path_text(path));
   const auto at = std::find(families_.begin(), families_.end(), family);
   const auto number = static_cast<std::uint32_t>(at - families_.begin());
   if (at == families_.end()) {

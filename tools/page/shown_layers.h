@@ -34,7 +34,7 @@ class ShownLayers {
   ShownLayers(const TraceTotals& part, const std::unordered_set<std::uint32_t>& around, std::size_t max);
 
   [[nodiscard]] const std::vector<Layer>& layers() const noexcept { return layers_; }
-  /// Paths with `*` for numbers.
+  /// Paths with `*` for numbers (numbers_folded), as findings name them.
   [[nodiscard]] const std::vector<std::string>& families() const noexcept { return families_; }
   [[nodiscard]] std::size_t members(std::uint32_t family) const noexcept { return members_[family]; }
   /// The layer that contains the path; kNone: none.
@@ -52,8 +52,5 @@ class ShownLayers {
   std::unordered_map<std::uint32_t, std::size_t> places_;  // by path, of layers
   mutable std::unordered_map<std::uint32_t, std::size_t> known_;
 };
-
-/// The path with `*` for every number in it.
-[[nodiscard]] std::string family_of(const std::string& path);
 
 }  // namespace rangefinder

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/base/iteration_names.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/queries/section_run.h"
 #include "tools/analysis/model/trace_files.h"
@@ -188,10 +189,19 @@ TEST_CASE("a trace without iterations has its opening lines and no strip; one wi
   CHECK_FALSE(off.contains("picture"));
 }
 
-TEST_CASE("a family is the path without its numbers") {
-  CHECK(family_of("decode/layer 17") == "decode/layer *");
-  CHECK(family_of("model/stages/1/layers/20") == "model/stages/*/layers/*");
-  CHECK(family_of("model") == "model");
+TEST_CASE("a finding about modules that differ in a number links to the first of them") {
+  for (const char* const name : {"rtdetr_graph", "rtdetr_graph_b8", "decoder_sampled", "resnet_workers_0"}) {
+    const Json tables = tables_of(name);
+    const Json& findings = tables.at("findings");
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      if (findings[i].value("where", "").empty()) continue;
+      INFO(name << " " << findings[i]["where"]);
+      const Json& link = tables.at("overview").at("evidence")[i][0];
+      CHECK(link["view"] == "modules");
+      CHECK(numbers_folded(link["text"].get<std::string>()) ==
+            numbers_folded(findings[i]["where"].get<std::string>()));
+    }
+  }
 }
 
 TEST_CASE("spans on the GPU follow the paths of consecutive work, on each stream") {

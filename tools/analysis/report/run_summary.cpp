@@ -74,7 +74,7 @@ RunSummary RunSummaryReader::result(const SectionInput& input) {
 }
 
 std::vector<std::size_t> RunSummaryReader::counted() const {
-  const IterationLog& log = rules_->facts().iteration_log;
+  const IterationLog& log = this->log();
   std::vector<std::size_t> out;
   if (iterations_.instances.size() < kMinIterations) return out;
   for (const std::size_t i : log.seen()) {
@@ -85,7 +85,7 @@ std::vector<std::size_t> RunSummaryReader::counted() const {
 
 std::optional<std::size_t> RunSummaryReader::counted_from() const {
   if (counted().empty()) return {};
-  return rules_->facts().iteration_log.warm_up();
+  return log().warm_up();
 }
 
 const IterationLog& RunSummaryReader::log() const {
@@ -106,7 +106,7 @@ std::optional<std::size_t> RunSummaryReader::median_iteration() const {
 }
 
 void RunSummaryReader::add_times(const TraceTotals& trace, RunSummary& out) const {
-  const IterationLog& log = rules_->facts().iteration_log;
+  const IterationLog& log = this->log();
   const Iterations& iterations = log.iterations();
   std::vector<double> walls, clocks, powers;
   std::uint64_t wall_ns = 0, busy_ns = 0;
