@@ -7,8 +7,9 @@
 //   db.answer("SELECT …", Explain::no)                    a user's text ─▶ Table
 //
 // answer() runs one SELECT or EXPLAIN and nothing else. DuckDB itself allows COPY … TO and ATTACH below a
-// folder that it may read, even with external access off: so the type of the statement is checked after it
-// was prepared. No extension is loaded or installed. One thread.
+// folder that it may read, even with external access off, and functions of a SELECT that write logs there. So
+// the functions are checked as DuckDB parsed them, and the type of the statement after it was prepared. No
+// extension is loaded or installed. One thread.
 #pragma once
 
 #include <cstdint>

@@ -3,11 +3,12 @@
 // Adds traces to a lake.
 //
 //   traces ─▶ those that are not in it ─▶ blocks of 8, each to the next free thread
-//                                            │ TraceTables: 8 to 96 processes, 400,000 rows or more
+//                                            │ TraceTables: sorted, 8 to 96 processes, 400,000 rows or more
 //                                            ▼
-//                     COPY … TO staging/…, sorted, zstd ─▶ rename ─▶ manifests
+//                     COPY … TO staging/…, zstd ─▶ rename ─▶ manifests
 //
-// A thread has a DuckDB of its own. Memory: about 200 MB a thread, and the largest trace's columns.
+// A thread has a DuckDB of its own. It keeps the rows of its part in memory, and the columns of the trace that it
+// reads: docs/internals/lake.md says how much. A single trace is never split, whatever its size.
 #pragma once
 
 #include <cstddef>

@@ -15,18 +15,18 @@ constexpr const char* kAnswers = R"sql(
 CREATE VIEW modules AS SELECT * FROM rank_module;
 
 CREATE VIEW waits AS
-WITH matched AS (
-  SELECT run, process, rank, host, needs_all, duration_ns,
-         min(duration_ns) OVER collective AS transfer_ns, max(duration_ns) OVER collective AS longest_ns,
-         count(*) OVER collective AS ranks,
-         row_number() OVER (collective ORDER BY duration_ns, rank, process) AS place,
-         sum(duration_ns) OVER collective AS all_ns
-  FROM (SELECT *, CASE WHEN communicator IS NULL THEN stream END AS lane FROM collectives)
-  WINDOW collective AS (PARTITION BY run, communicator, lane, nth, operation))
-SELECT run, process, rank, host, duration_ns - transfer_ns AS waited_ns, transfer_ns,
-       place = 1 AND longest_ns > transfer_ns AS came_last,
-       CASE WHEN place = 1 THEN all_ns - ranks * transfer_ns ELSE 0 END AS made_wait_ns
-FROM matched WHERE needs_all AND ranks > 1;
+WITH lanes AS (
+  SELECT *, coalesce(communicator, 0) AS comm, CASE WHEN communicator IS NULL THEN stream ELSE 0 END AS lane
+  FROM collectives WHERE needs_all),
+matched AS (
+  SELECT run, comm, lane, nth, operation, min(duration_ns) AS transfer_ns, max(duration_ns) AS longest_ns,
+         count(*) AS ranks, sum(duration_ns) AS all_ns,
+         arg_min(process, duration_ns::HUGEINT * 4294967296 + coalesce(rank, 0)) AS last_process
+  FROM lanes GROUP BY ALL HAVING count(*) > 1)
+SELECT l.run, l.process, l.rank, l.host, l.duration_ns - m.transfer_ns AS waited_ns, m.transfer_ns,
+       m.last_process = l.process AND m.longest_ns > m.transfer_ns AS came_last,
+       CASE WHEN m.last_process = l.process THEN m.all_ns - m.ranks * m.transfer_ns ELSE 0 END AS made_wait_ns
+FROM lanes l JOIN matched m USING (run, comm, lane, nth, operation);
 
 CREATE VIEW stragglers AS
 SELECT run, rank, host, process, count(*) FILTER (came_last) AS last_in, sum(made_wait_ns) AS made_wait_ns,
