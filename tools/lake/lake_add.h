@@ -7,8 +7,8 @@
 //                                            ▼
 //                     COPY … TO staging/…, zstd ─▶ rename ─▶ manifests
 //
-// A thread has a DuckDB of its own. It keeps the rows of its part in memory, and the columns of the trace that it
-// reads: docs/internals/lake.md says how much. A single trace is never split, whatever its size.
+// A thread has a DuckDB of its own. It keeps the rows of its part in memory, and the columns of the trace
+// that it reads: docs/internals/lake.md says how much. A single trace is never split, whatever its size.
 #pragma once
 
 #include <cstddef>

@@ -76,6 +76,11 @@ SELECT module, a.gpu_ns AS gpu_ns_a, b.gpu_ns AS gpu_ns_b, coalesce(b.gpu_ns, 0)
 FROM a FULL JOIN b USING (module) ORDER BY more_gpu_ns DESC;
 )sql";
 
+// Not by hive_partitioning, which takes folders above the lake too.
+constexpr const char* kRunOfFile =
+    " * EXCLUDE (filename), url_decode(regexp_extract(filename, '/run=([^/]*)/part-[^/]*$', 1)) AS run FROM "
+    "read_parquet(";
+
 bool has_column(const LakeTable& table, std::string_view name) {
   return std::any_of(table.columns.begin(), table.columns.end(),
                      [name](const LakeColumn& column) { return column.name == name; });
@@ -109,9 +114,12 @@ LakeParts parts_of(const LakeFolder& lake) {
 
 std::string rows_of(const LakeTable& table, const LakeFolder& lake, const LakeParts& parts) {
   const std::string name(table.name);
-  const std::string options = ", hive_partitioning = true, hive_types = {'run': VARCHAR})";
   std::vector<std::string> whole;
   std::string out;
+  const auto add = [&out](const std::vector<std::string>& files, const std::string& condition) {
+    out += (out.empty() ? "SELECT" : " UNION ALL SELECT") + std::string(kRunOfFile) + files_sql(files) +
+           ", filename = true, hive_partitioning = false)" + condition;
+  };
   for (const auto& [part_name, part] : parts) {
     if (std::find(part.tables.begin(), part.tables.end(), name) == part.tables.end()) continue;
     const std::string file = lake.part_file(name, part.run, part_name).string();
@@ -122,13 +130,9 @@ std::string rows_of(const LakeTable& table, const LakeFolder& lake, const LakePa
     std::string counted;
     for (const std::uint64_t process : part.counted)
       counted += (counted.empty() ? "" : ", ") + std::to_string(process);
-    out += std::string(out.empty() ? "" : " UNION ALL ") + "SELECT * FROM read_parquet(" + files_sql({file}) +
-           options + " WHERE process IN (" + counted + ")";
+    add({file}, " WHERE process IN (" + counted + ")");
   }
-  if (!whole.empty()) {
-    out += std::string(out.empty() ? "" : " UNION ALL ") + "SELECT * FROM read_parquet(" + files_sql(whole) +
-           options;
-  }
+  if (!whole.empty()) add(whole, "");
   return out;
 }
 

@@ -136,9 +136,12 @@ class RecordColumns {
   void nonzero_handle(LineKey<kKey>, std::uint64_t value) {
     optional(LineKey<kKey>(), value);
   }
+  /// Lines omit these two where they are 1 and true.
   template <typename... Keys>
   static constexpr bool present(bool written, Keys...) noexcept {
-    return written || Out::kAll;
+    constexpr bool kUsual =
+        ((std::is_same_v<Keys, LineKey<"count">> || std::is_same_v<Keys, LineKey<"exclusive">>) || ...);
+    return written || kUsual || Out::kAll;
   }
 
   // Ids of names.
@@ -164,12 +167,9 @@ class RecordColumns {
     const LaunchConfigRecord& c = config == nullptr ? kNoConfig : *config;
     put_extent({"grid_x", "grid_y", "grid_z"}, c.grid);
     put_extent({"block_x", "block_y", "block_z"}, c.block);
-    put_extent({"cluster_x", "cluster_y", "cluster_z"}, c.cluster);
     out_.put("registers_per_thread", c.registers);
     out_.put("static_shared_bytes", c.static_shared_bytes);
     out_.put("dynamic_shared_bytes", c.dynamic_shared_bytes);
-    out_.put("shared_bytes_executed", c.shared_bytes_executed);
-    out_.put("local_bytes_per_thread", c.local_bytes_per_thread);
   }
   void optional(LineKey<"grid">, const Dim3& grid) { put_extent({"grid_x", "grid_y", "grid_z"}, grid); }
   void optional(LineKey<"block">, const Dim3& block) { put_extent({"block_x", "block_y", "block_z"}, block); }

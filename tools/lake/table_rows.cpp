@@ -35,7 +35,7 @@ constexpr std::size_t kMaxSortColumns = 3;
 /// A row to be sorted.
 struct RowKey {
   std::array<std::uint64_t, kMaxSortColumns> values{};
-  std::uint64_t row = 0;
+  std::uint32_t row = 0;
   auto operator<=>(const RowKey&) const = default;
 };
 
@@ -157,9 +157,10 @@ void TableRows::clear() {
   row_ = rows_ = 0;
 }
 
-void TableRows::sort_from(std::uint64_t first, const std::vector<std::string_view>& columns) {
-  const std::vector<std::uint64_t> order = order_from(first, columns);
-  for (std::size_t i = 0; i < columns_.size() && !order.empty(); ++i) move_rows(first, order, i);
+void TableRows::sort_from(std::uint64_t first, const std::vector<std::string_view>& columns,
+                          std::size_t constant) {
+  const std::vector<std::uint32_t> order = order_from(first, columns);
+  for (std::size_t i = constant; i < columns_.size() && !order.empty(); ++i) move_rows(first, order, i);
 }
 
 /// Places of a column in all chunks, the open one last.
@@ -175,10 +176,10 @@ void TableRows::each_place(std::size_t column, std::uint64_t first, See&& see) {
   }
 }
 
-std::vector<std::uint64_t> TableRows::order_from(std::uint64_t first,
+std::vector<std::uint32_t> TableRows::order_from(std::uint64_t first,
                                                  const std::vector<std::string_view>& columns) {
   std::vector<RowKey> keys(rows_ - first);
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i].row = i;
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i].row = static_cast<std::uint32_t>(i);
   for (std::size_t i = 0; i < std::min(columns.size(), kMaxSortColumns); ++i) {
     const auto column = std::find_if(columns_.begin(), columns_.end(),
                                      [&](const LakeColumn& one) { return one.name == columns[i]; });
@@ -190,33 +191,52 @@ std::vector<std::uint64_t> TableRows::order_from(std::uint64_t first,
                    key.values[i] = sort_value(column->type, place.data + row * facts_of(*column).bytes);
                });
   }
-  std::vector<std::uint64_t> out;
+  std::vector<std::uint32_t> out;
   if (std::is_sorted(keys.begin(), keys.end())) return out;
   std::sort(keys.begin(), keys.end());
+  out.reserve(keys.size());
   for (const RowKey& key : keys) out.push_back(key.row);
   return out;
 }
 
-void TableRows::move_rows(std::uint64_t first, const std::vector<std::uint64_t>& order, std::size_t column) {
-  const std::size_t bytes = facts_of(columns_[column]).bytes;
-  std::vector<std::byte> values(order.size() * bytes);
-  std::vector<bool> present(order.size());
+template <std::size_t kBytes>
+void TableRows::move_values(std::uint64_t first, const std::vector<std::uint32_t>& order,
+                            std::size_t column) {
+  using Value = std::array<std::byte, kBytes>;
+  std::vector<Value> values(order.size());
+  std::vector<std::uint8_t> present(order.size());
   std::size_t next = 0;
+  bool all = true;
   each_place(column, first, [&](const ColumnPlace& place, std::uint64_t row) {
-    std::memcpy(values.data() + next * bytes, place.data + row * bytes, bytes);
-    present[next++] = place.has(row);
+    values[next] = reinterpret_cast<const Value*>(place.data)[row];
+    present[next] = place.has(row);
+    all = all && present[next] != 0;
+    ++next;
   });
   next = 0;
   each_place(column, first, [&](ColumnPlace& place, std::uint64_t row) {
-    const std::uint64_t from = order[next++];
-    std::memcpy(place.data + row * bytes, values.data() + from * bytes, bytes);
-    if (place.has(row) == present[from]) return;
+    const std::uint32_t from = order[next++];
+    reinterpret_cast<Value*>(place.data)[row] = values[from];
+    if (all || place.has(row) == (present[from] != 0)) return;
     if (place.valid == nullptr) {
       duckdb_.vector_ensure_validity_writable(place.vector);
       place.valid = duckdb_.vector_get_validity(place.vector);
     }
     place.valid[row / 64] ^= std::uint64_t{1} << row % 64;
   });
+}
+
+void TableRows::move_rows(std::uint64_t first, const std::vector<std::uint32_t>& order, std::size_t column) {
+  switch (facts_of(columns_[column]).bytes) {
+    case 1:
+      return move_values<1>(first, order, column);
+    case 4:
+      return move_values<4>(first, order, column);
+    case 8:
+      return move_values<8>(first, order, column);
+    default:
+      return move_values<sizeof(DuckDbText)>(first, order, column);
+  }
 }
 
 void TableRows::on_bind(DuckDbBindHandle* info) {

@@ -81,8 +81,9 @@ class TableRows {
   [[nodiscard]] std::uint64_t size() const noexcept { return rows_; }
   /// Call it before a query, and after the last row.
   void seal();
-  /// Sorts the rows from `first` on, by up to three columns of numbers. NULL comes first.
-  void sort_from(std::uint64_t first, const std::vector<std::string_view>& columns);
+  /// Sorts the rows from `first` on, fewer than 2^32, by up to three columns of numbers. NULL comes first.
+  /// They have one value in each of the first `constant` columns.
+  void sort_from(std::uint64_t first, const std::vector<std::string_view>& columns, std::size_t constant);
   /// Removes all rows, and frees their memory.
   void clear();
 
@@ -108,9 +109,11 @@ class TableRows {
   void set_null(Target& target);
   [[nodiscard]] static DuckDbText text_of(std::string_view text) noexcept;
   void open_chunk();
-  [[nodiscard]] std::vector<std::uint64_t> order_from(std::uint64_t first,
+  [[nodiscard]] std::vector<std::uint32_t> order_from(std::uint64_t first,
                                                       const std::vector<std::string_view>& columns);
-  void move_rows(std::uint64_t first, const std::vector<std::uint64_t>& order, std::size_t column);
+  template <std::size_t kBytes>
+  void move_values(std::uint64_t first, const std::vector<std::uint32_t>& order, std::size_t column);
+  void move_rows(std::uint64_t first, const std::vector<std::uint32_t>& order, std::size_t column);
   template <typename See>
   void each_place(std::size_t column, std::uint64_t first, See&& see);
 

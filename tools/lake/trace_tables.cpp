@@ -14,17 +14,20 @@
 
 namespace rangefinder {
 
-/// The first columns of every table.
+/// The first columns of every table. Tables of events have no host: a text costs as much as the rest of a
+/// row.
 struct ProcessColumns {
+  static constexpr std::size_t kOfEvents = 2;
+
   std::uint64_t process = 0;
   std::optional<std::int32_t> rank;
   std::string_view host;
 
   template <typename Out>
-  void put(Out& out) const {
+  void put(Out& out, bool is_event) const {
     out.put("process", process);
     if (rank || Out::kAll) out.put("rank", rank.value_or(0));
-    out.put("host", host);
+    if (!is_event) out.put("host", host);
   }
 };
 
@@ -121,6 +124,14 @@ void put_record(Out& out, const LakeTexts& texts, const OneProcess& process) {
   out.put("trace", process.trace);
 }
 
+/// False for a process and for sums.
+template <typename Record>
+constexpr bool is_event(const Record&) {
+  return !std::is_same_v<Record, OneProcess> && !requires(ColumnList & out, const Record& record) {
+    put_row(out, record);
+  };
+}
+
 /// The columns of records like these, which together have all keys.
 template <typename... Records>
 std::vector<LakeColumn> columns_of_records(const Records&... records) {
@@ -128,7 +139,7 @@ std::vector<LakeColumn> columns_of_records(const Records&... records) {
   static const LakeTexts kNoTexts(kNoNames);
   ColumnList out;
   const auto add = [&out](const auto& record) {
-    ProcessColumns{}.put(out);
+    ProcessColumns{}.put(out, is_event(record));
     put_record(out, kNoTexts, record);
     out.end_row();
   };
@@ -292,7 +303,7 @@ class TraceTables::Appender {
   template <typename Record>
   void put(TableId id, const Record& record) {
     TableRows& rows = *tables_[static_cast<std::size_t>(id)];
-    process_.put(rows);
+    process_.put(rows, is_event(record));
     put_record(rows, texts_, record);
     rows.end_row();
   }
@@ -343,7 +354,7 @@ void TraceTables::add(const TraceFolder& files, const std::string& run, const Re
   appender.add_whole(trace, process_key(run, trace.totals().header));
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     const LakeTable& table = lake_tables()[i];
-    if (!table.order.empty()) tables_[i]->sort_from(first[i], table.order);
+    if (!table.order.empty()) tables_[i]->sort_from(first[i], table.order, ProcessColumns::kOfEvents);
   }
 }
 

@@ -3,7 +3,7 @@
 // Processes as rows of DuckDB's tables: what `lake add` writes as Parquet, and what `sql TRACE` asks.
 //
 //   TraceTables tables(db);            functions in place of tables: kernels, launches, …
-//   tables.add(files, run, …);         reads the trace once; each row begins with process, rank and host
+//   tables.add(files, run, …);         reads the trace once; each row begins with process and rank
 //   tables.finish();                   SELECT … FROM tables.source(table)
 //
 // Events have the keys of schema/fields.h (record_columns.h). Left out of the lake: marks, whole graphs,

@@ -140,6 +140,15 @@ class LakeVerb(Lake):
         self.add(trace)
         self.assertIn("one", self.runs())
 
+    def test_the_folders_above_a_lake_have_any_name(self):
+        trace = self.rank("one")
+        for place in ("run=outer/host=z/lake", "la[k]e *?'q", "spa ce/é"):
+            self.lake = self.folder / place
+            self.add(trace, options=("--run", "a%b"))
+            self.assertEqual(self.ask(self.lake, "SELECT DISTINCT run FROM kernels WHERE run = 'a%b'"), [{"run": "a%b"}])
+            columns = [row["column_name"] for row in self.ask(self.lake, "DESCRIBE kernels")]
+            self.assertEqual((columns.count("run"), columns.count("host"), columns.count("filename")), (1, 0, 0))
+
     def test_killed_at_any_time_and_resumed_it_has_the_same_rows(self):
         job = self.recorded_job("copy_storm", "nvtx_shapes", "multi_stream_ranges", "hf_rtdetr_trace")
         for rank in range(4, 30):

@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 
 import lake_case  # puts the folder above on the path: first
 import cli_case
@@ -92,6 +93,42 @@ class Sql(Lake):
         self.assertEqual(rows, sorted(expected, key=lambda row: [row.get(column, 0) for column in keys]))
         self.assertEqual(self.one(trace, "SELECT sum(dram_read_bytes) FROM exact"),
                          sum(line.get("dram_read_bytes", 0) for line in of_kind(lines, "exact")))
+
+    def test_values_are_those_of_the_csv_export(self):
+        """Columns with one name and one meaning in both."""
+        other = {"copies", "exclusive", "graph_node", "module", "name", "category", "payload", "color", "domain", "event", "correlation", "kernel"}
+        for name in ("rtdetr_exact", "graph_replay", "nvtx_shapes", "copy_storm"):
+            trace = recorded(name)
+            folder = self.export(trace, "csv", out=name)
+            for file, table in (("kernels", "kernels"), ("launches", "launches"), ("memcpys", "copies"),
+                                ("memsets", "memsets"), ("ranges", "ranges"), ("exact", "exact"), ("syncs", "syncs"),
+                                ("holds", "holds")):
+                done = self.call("sql", trace, f"SELECT * FROM {table}", "--csv")
+                ours = list(csv.DictReader(io.StringIO(done.stdout)))
+                path = folder / f"{file}.csv"
+                theirs = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))) if path.exists() else []
+                if table == "launches":  # those with counters are in `exact`
+                    theirs = [row for row in theirs if row["exact"] not in ("yes", "true")]
+                if not theirs:
+                    self.assertEqual(ours, [], table)
+                    continue
+                keys = sorted(set(ours[0]) & set(theirs[0]) - other)
+                self.assertGreater(len(keys), 2, table)
+                words = {"true": "yes", "false": "no"}
+                counts = [Counter(tuple(words.get(row[key], row[key]) for key in keys) for row in rows)
+                          for rows in (ours, theirs)]
+                self.assertEqual(list((counts[0] - counts[1]).items())[:3], [], (table, keys))
+                self.assertEqual(list((counts[1] - counts[0]).items())[:3], [], (table, keys))
+
+    def test_findings_are_those_of_the_summary(self):
+        trace = self.folder / "trace"
+        shutil.copytree(recorded("hf_rtdetr_trace"), trace)
+        self.check_code(self.call("finalize", trace), 0)
+        findings = json.loads((trace / "summary.json").read_text(encoding="utf-8"))["findings"]
+        rows = self.ask(trace, "SELECT finding, title, severity FROM findings")
+        self.assertEqual(rows, [{"finding": row["id"], "title": row["title"], "severity": row["severity"]}
+                                for row in findings])
+        self.assertTrue(rows)
 
     def test_samples_are_rows(self):
         trace = recorded("rtdetr_sampled")
