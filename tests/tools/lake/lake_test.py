@@ -160,7 +160,7 @@ class LakeVerb(Lake):
         rng = random.Random(55)
         ended = 0
         for _ in range(KILLS):
-            ended += self.add_and_kill(job, rng.uniform(0, 1.2 * seconds))
+            ended += self.run_and_kill(("add", job, "--out", self.lake), rng.uniform(0, 1.2 * seconds))
             if rng.random() < 0.2:
                 shutil.rmtree(self.lake, ignore_errors=True)
         self.assertLess(ended, KILLS)
@@ -170,16 +170,28 @@ class LakeVerb(Lake):
         self.assertEqual(self.rows(), expected)
         self.assertEqual(list((self.lake / "v1/staging").iterdir()), [])
 
+    def test_a_killed_compaction_changes_no_row(self):
+        for rank in range(12):
+            self.add(self.rank(f"out/run=a/{rank}", rank=rank, pid=rank, kernels=50))
+        before = self.rows()
+        rng = random.Random(56)
+        for _ in range(15):
+            self.run_and_kill(("compact", self.lake), rng.uniform(0, 0.3))
+            self.assertEqual(self.rows(), before)
+        self.check_code(self.call("lake", "compact", self.lake), 0)
+        self.assertEqual(self.rows(), before)
+        self.assertEqual(len(self.files()), len([name for name, (n, _) in before.items() if n]))
+
     def seconds_of_an_add(self, job):
         before = os.times().elapsed
         done = self.call("lake", "add", job, "--out", self.folder / "timed")
         self.check_code(done, 0)
         return os.times().elapsed - before
 
-    def add_and_kill(self, job, seconds):
+    def run_and_kill(self, words, seconds):
         """Whether it had ended by itself."""
         environment = cli_case.clean_environment(RANGEFINDER_DUCKDB=lake_case.library())
-        with subprocess.Popen([cli_case.RANGEFINDER, "lake", "add", job, "--out", self.lake], env=environment,
+        with subprocess.Popen([cli_case.RANGEFINDER, "lake", *map(str, words)], env=environment,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(seconds)
