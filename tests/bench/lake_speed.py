@@ -135,8 +135,8 @@ def typed_scan(library, files, out):
     types = ", ".join(f"\"{name}\": '{kind}'" for name, kind in COLUMNS.items())
     for first in range(0, len(files), 96):
         batch = ", ".join(f"'{file}'" for file in files[first:first + 96])
-        run(f"CREATE OR REPLACE TABLE lines AS SELECT *, regexp_extract(filename, 'rank=([0-9]+)', 1)::INTEGER AS rank FROM "
-            f"read_json([{batch}], format = 'newline_delimited', columns = {{{types}}}, filename = true, "
+        run(f"CREATE OR REPLACE TABLE lines AS SELECT *, regexp_extract(filename, 'rank=([0-9]+)', 1)::INTEGER AS rank "
+            f"FROM read_json([{batch}], format = 'newline_delimited', columns = {{{types}}}, filename = true, "
             "hive_partitioning = false)")
         for kind, (columns, order) in TABLES.items():
             run(f"COPY (SELECT rank, {columns} FROM lines WHERE t = '{kind}' ORDER BY rank, {order}) TO "

@@ -67,8 +67,8 @@ class Answers(Lake):
 
     def check_kernels(self, place, run, rank):
         report = self.report(place, "--section", "kernels")["kernels"]
-        rows = self.ask(self.lake, "SELECT kernel, sum(kernels) AS n, sum(gpu_ns) AS ns, min(min_ns) AS least, max(max_ns) AS "
-                        f"most FROM rank_kernel WHERE run = '{run}' AND rank = {rank} GROUP BY kernel")
+        rows = self.ask(self.lake, "SELECT kernel, sum(kernels) AS n, sum(gpu_ns) AS ns, min(min_ns) AS least, "
+                        f"max(max_ns) AS most FROM rank_kernel WHERE run = '{run}' AND rank = {rank} GROUP BY kernel")
         self.assertEqual({row["kernel"]: (row["n"], row["ns"], row["least"], row["most"]) for row in rows},
                          {row["name"]: (row["count"], row["total_ns"], row["min_ns"], row["max_ns"]) for row in report})
         heaviest = max(report, key=lambda row: row["total_ns"])["name"]

@@ -96,7 +96,8 @@ class Sql(Lake):
 
     def test_values_are_those_of_the_csv_export(self):
         """Columns with one name and one meaning in both."""
-        other = {"copies", "exclusive", "graph_node", "module", "name", "category", "payload", "color", "domain", "event", "correlation", "kernel"}
+        other = {"copies", "exclusive", "graph_node", "module", "name", "category", "payload",
+                 "color", "domain", "event", "correlation", "kernel"}
         for name in ("rtdetr_exact", "graph_replay", "nvtx_shapes", "copy_storm"):
             trace = recorded(name)
             folder = self.export(trace, "csv", out=name)
