@@ -73,6 +73,9 @@ ALLOWED = {
     "tools/attach": "profiler/guest tools/analysis/model",
     "tools/export": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
                     "tools/analysis/sampling tools/analysis/queries",
+    "tools/lake": "profiler/base schema profiler/attribution tools/analysis/table tools/analysis/model "
+                  "tools/analysis/sampling tools/analysis/queries tools/analysis/findings tools/analysis/ranks "
+                  "tools/export",
     "tools/page": "profiler/base schema profiler/attribution profiler/metrics tools/analysis/table tools/analysis/model "
                   "tools/analysis/sampling tools/analysis/queries tools/analysis/findings tools/analysis/report "
                   "tools/analysis/diff",
@@ -84,7 +87,7 @@ ALLOWED = {
                          "profiler/launch profiler/guest profiler/metrics profiler/counters/metrics tools/command_line "
                          "tools/analysis/table tools/analysis/model tools/analysis/queries tools/analysis/findings "
                          "tools/analysis/report tools/analysis/ranks tools/analysis/diff tools/analysis/validate "
-                         "tools/attach tools/export tools/page tools/serve",
+                         "tools/attach tools/export tools/lake tools/page tools/serve",
     "kernels": "",
     "workloads": "",
     "workloads/probes": "workloads",

@@ -19,6 +19,8 @@ USAGE = {
     "diff": "rangefinder diff [OPTIONS] BEFORE AFTER",
     "validate": "rangefinder validate [OPTIONS] DIR|FILE...",
     "finalize": "rangefinder finalize [OPTIONS] DIR...",
+    "lake": "rangefinder lake [OPTIONS] ACTION DIR...",
+    "sql": "rangefinder sql [OPTIONS] DIR QUERY",
     "export": "rangefinder export [OPTIONS] --to FORMAT DIR...",
     "serve": "rangefinder serve [OPTIONS] [DIR...]",
     "metrics": "rangefinder metrics [OPTIONS]",

@@ -17,13 +17,13 @@ def skip(reason):
 
 
 def install(package, program, home, work):
-    """Installs `package` by the lock file in `home` into `work`, with a copy of `program`."""
+    """Installs `package` by the lock file in `home` into `work`, with a copy of `program`, if there is one."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         skip("there is no node or no npm")
     work.mkdir(parents=True, exist_ok=True)
     stale = any(not (work / name).exists() or (work / name).read_bytes() != (home / name).read_bytes()
                 for name in _PACKAGES)
-    for name in (*_PACKAGES, program):
+    for name in (*_PACKAGES, *([program] if program else [])):
         shutil.copy(home / name, work / name)
     if not stale and (work / "node_modules" / package).is_dir():
         return

@@ -4,7 +4,7 @@
 #
 #   bin/rangefinder             launcher: says what an older system lacks, else starts the program
 #   lib/rangefinder/            the program, librangefinder.so
-#   share/rangefinder/          python (the package, --torch-modules), example (recorded traces), sql, dashboards, schema
+#   share/rangefinder/          python (the package, --torch-modules), example (recorded traces), dashboards, schema
 #   share/doc/rangefinder/      licences, changelog
 #   share/man, completions
 #
@@ -43,8 +43,6 @@ function(rangefinder_install target)
     FILES_MATCHING PATTERN "*.zst")
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${_notices}
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/rangefinder ${ARGN})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/sql DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder ${ARGN}
-    FILES_MATCHING PATTERN "*.sql")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder ${ARGN}
     FILES_MATCHING PATTERN "*.schema.json" PATTERN examples EXCLUDE)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/completion/rangefinder.bash

@@ -37,6 +37,9 @@ macro(rangefinder_reading_pages program folder pages)
     finalize)
   rangefinder_man_page(${program} ${folder} ${pages} rangefinder-export "convert traces to the format of another tool"
     export)
+  rangefinder_man_page(${program} ${folder} ${pages} rangefinder-lake
+    "keep traces of many runs as Parquet files, for sql and other engines" lake)
+  rangefinder_man_page(${program} ${folder} ${pages} rangefinder-sql "ask a lake or traces in SQL, with DuckDB" sql)
   rangefinder_man_page(${program} ${folder} ${pages} rangefinder-serve
     "serve traces and running programs to browsers, Grafana and Prometheus" serve)
 endmacro()

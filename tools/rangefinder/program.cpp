@@ -119,6 +119,8 @@ void add_reading_verbs(CommandLine& line, Action& action) {
   add_finalize(line, action);
   add_export(line, action);
   add_serve(line, action);
+  add_lake(line, action);
+  add_sql(line, action);
 }
 
 int run_program(const Program& program, int argc, char** argv) noexcept {

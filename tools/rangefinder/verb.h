@@ -43,5 +43,7 @@ void add_doctor(CommandLine& line, Action& action);
 void add_attach(CommandLine& line, Action& action);
 void add_top(CommandLine& line, Action& action);
 void add_serve(CommandLine& line, Action& action);
+void add_lake(CommandLine& line, Action& action);
+void add_sql(CommandLine& line, Action& action);
 
 }  // namespace rangefinder

@@ -2,9 +2,15 @@
 #include "tools/analysis/ranks/collective_order.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 namespace rangefinder {
 namespace {
@@ -17,6 +23,24 @@ constexpr std::ptrdiff_t kMaxShift = 4096;
 /// Without a communicator the size of the grid shows that these are not the same.
 bool are_alike(const Collective& a, const Collective& b) {
   return a.operation == b.operation && (a.communicator != 0 || a.threads == b.threads);
+}
+
+bool is_collective(const Collective& one) {
+  return one.operation.find("Send") == std::string::npos && one.operation.find("Recv") == std::string::npos;
+}
+
+/// By start; those of a graph launch by their nodes, as branches of a graph run in any order.
+void sort_lane(CollectiveOrder& order) {
+  std::unordered_map<std::uint32_t, TimeNs> launches;  // start of the first one
+  for (const Collective* const one : order) {
+    if (one->launch != 0) launches.emplace(one->launch, one->start_ns);  // they are in order of start
+  }
+  const auto place = [&launches](const Collective* one) {
+    return one->launch == 0 ? std::pair(one->start_ns, std::uint64_t{0})
+                            : std::pair(launches.at(one->launch), one->node);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&place](const Collective* a, const Collective* b) { return place(a) < place(b); });
 }
 
 struct Difference {
@@ -71,6 +95,37 @@ class Shifts {
 };
 
 }  // namespace
+
+bool needs_all(const Collective& one) {
+  static constexpr std::array<std::string_view, 5> kOperations{"AllReduce", "AllGather", "ReduceScatter",
+                                                               "AlltoAll", "Barrier"};
+  std::string_view rest = one.operation;
+  while (true) {
+    const std::size_t plus = rest.find('+');
+    if (std::find(kOperations.begin(), kOperations.end(), rest.substr(0, plus)) == kOperations.end())
+      return false;
+    if (plus == std::string_view::npos) return true;
+    rest.remove_prefix(plus + 1);
+  }
+}
+
+std::vector<CollectiveLane> lanes_of(const CommunicationLog& log) {
+  std::map<std::uint64_t, CollectiveOrder> by_communicator;
+  std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, CollectiveOrder> by_stream;
+  for (const Collective& one : log.collectives()) {
+    if (one.communicator != 0) {
+      if (is_collective(one)) by_communicator[one.communicator].push_back(&one);
+    } else if (needs_all(one)) {
+      const bool in_graph = one.launch != 0;
+      by_stream[{in_graph, one.context, in_graph ? 0 : one.stream}].push_back(&one);
+    }
+  }
+  std::vector<CollectiveLane> out;
+  for (auto& [communicator, order] : by_communicator) out.push_back({communicator, std::move(order)});
+  for (auto& [stream, order] : by_stream) out.push_back({0, std::move(order)});
+  for (CollectiveLane& lane : out) sort_lane(lane.order);
+  return out;
+}
 
 std::optional<CollectiveShift> shift_between(const CollectiveOrder& first, const CollectiveOrder& other,
                                              std::int64_t offset_ns, bool clocks_agree) {

@@ -22,6 +22,18 @@ namespace rangefinder {
 /// Collectives of one communicator on one rank, in order of start.
 using CollectiveOrder = std::vector<const Collective*>;
 
+/// Collectives of one rank that are in the same order on all ranks.
+struct CollectiveLane {
+  std::uint64_t communicator = 0;  ///< 0: unknown
+  CollectiveOrder order;
+};
+/// Those of each communicator, without sends and receives. Without a communicator a lane for each stream, and
+/// one for the graphs, of what needs all ranks. `log`: finished, must outlive them.
+[[nodiscard]] std::vector<CollectiveLane> lanes_of(const CommunicationLog& log);
+
+/// True for collectives that cannot end on any rank before all ranks have begun, and groups of them.
+[[nodiscard]] bool needs_all(const Collective& one);
+
 /// Ends of one collective on several ranks differ by up to this.
 inline constexpr std::int64_t kSameEndNs = 50'000;
 

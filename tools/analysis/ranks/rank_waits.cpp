@@ -2,14 +2,10 @@
 #include "tools/analysis/ranks/rank_waits.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "tools/analysis/ranks/collective_order.h"
@@ -25,58 +21,11 @@ struct Lane {
 /// Those of a communicator, or of one that is not known, but whose collectives end together.
 using Lanes = std::vector<Lane>;
 
-bool is_collective(const Collective& one) {
-  return one.operation.find("Send") == std::string::npos && one.operation.find("Recv") == std::string::npos;
-}
-
-/// True for collectives that cannot end on any rank before all ranks have begun, and groups of them.
-bool needs_all(const Collective& one) {
-  static constexpr std::array<std::string_view, 5> kOperations{"AllReduce", "AllGather", "ReduceScatter",
-                                                               "AlltoAll", "Barrier"};
-  std::string_view rest = one.operation;
-  while (true) {
-    const std::size_t plus = rest.find('+');
-    if (std::find(kOperations.begin(), kOperations.end(), rest.substr(0, plus)) == kOperations.end())
-      return false;
-    if (plus == std::string_view::npos) return true;
-    rest.remove_prefix(plus + 1);
-  }
-}
-
-/// By start; those of a graph launch by their nodes, as branches of a graph run in any order.
-void sort_lane(CollectiveOrder& order) {
-  std::unordered_map<std::uint32_t, TimeNs> launches;  // start of the first one
-  for (const Collective* const one : order) {
-    if (one->launch != 0) launches.emplace(one->launch, one->start_ns);  // they are in order of start
-  }
-  const auto place = [&launches](const Collective* one) {
-    return one->launch == 0 ? std::pair(one->start_ns, std::uint64_t{0})
-                            : std::pair(launches.at(one->launch), one->node);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&place](const Collective* a, const Collective* b) { return place(a) < place(b); });
-}
-
-/// Without a communicator: a lane for each stream, and one for the graphs.
+/// Adds those of a rank.
 void add_lanes(std::size_t rank, const CommunicationLog& log, std::map<std::uint64_t, Lanes>& known,
                Lanes& unknown) {
-  std::map<std::uint64_t, CollectiveOrder> by_communicator;
-  std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, CollectiveOrder> by_stream;
-  for (const Collective& one : log.collectives()) {
-    if (one.communicator != 0) {
-      if (is_collective(one)) by_communicator[one.communicator].push_back(&one);
-    } else if (needs_all(one)) {
-      const bool in_graph = one.launch != 0;
-      by_stream[{in_graph, one.context, in_graph ? 0 : one.stream}].push_back(&one);
-    }
-  }
-  for (auto& [communicator, order] : by_communicator) {
-    sort_lane(order);
-    known[communicator].push_back({rank, std::move(order)});
-  }
-  for (auto& [stream, order] : by_stream) {
-    sort_lane(order);
-    unknown.push_back({rank, std::move(order)});
+  for (CollectiveLane& lane : lanes_of(log)) {
+    (lane.communicator == 0 ? unknown : known[lane.communicator]).push_back({rank, std::move(lane.order)});
   }
 }
 
