@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lake_speed.py RANGEFINDER LIBDUCKDB [--ranks 64] [--kernels 20000] [--work DIR]: cost of `lake add` and of queries.
+"""lake_speed.py RANGEFINDER LIBDUCKDB [--ranks 64] [--kernels 20000] [--work DIR] [--sql DIR]: cost of
+`lake add` and of queries.
 
 Makes traces of many ranks, eight a host: modules of 40 layers with a launch a kernel, a collective every 20 kernels;
 one rank's attention is 25 % slower, and the others wait for it. Adds them to a lake, and prints CPU time, memory and
 size beside those of DuckDB's own typed scan of the same lines into sorted Parquet files (batches of 96 ranks), then
-the time of three queries. DIR keeps the traces: they are made once.
+the time of three queries. The DIR of --work keeps the traces: they are made once. --sql: views.sql and parquet.sql of
+tools/sql as of commit 421dce4, which `lake add` replaced, are timed too.
 """
 import argparse
 import ctypes
@@ -117,8 +119,8 @@ class Result(ctypes.Structure):
     _fields_ = [(f"field_{i}", ctypes.c_uint64) for i in range(6)]
 
 
-def typed_scan(library, files, out):
-    """DuckDB's own way, in this process: one typed scan, three sorted tables."""
+def duckdb_runner(library):
+    """run(sql): statements in a DuckDB of this process, with two threads."""
     duckdb = ctypes.CDLL(library)
     duckdb.duckdb_result_error.restype = ctypes.c_char_p
     database, connection = ctypes.c_void_p(), ctypes.c_void_p()
@@ -132,6 +134,22 @@ def typed_scan(library, files, out):
         duckdb.duckdb_destroy_result(ctypes.byref(result))
 
     run("SET threads = 2")
+    return run
+
+
+def former_tables(library, work, out, folder):
+    """The way before `lake add`: a scan for each of seven tables."""
+    run = duckdb_runner(library)
+    os.chdir(out)
+    pathlib.Path("parquet").mkdir()
+    run(f"SET VARIABLE traces = '{work}/**/trace-*.ndjson'")
+    for name in ("views.sql", "parquet.sql"):
+        run((folder / name).read_text())
+
+
+def typed_scan(library, files, out):
+    """DuckDB's own way: one typed scan, three sorted tables."""
+    run = duckdb_runner(library)
     types = ", ".join(f"\"{name}\": '{kind}'" for name, kind in COLUMNS.items())
     for first in range(0, len(files), 96):
         batch = ", ".join(f"'{file}'" for file in files[first:first + 96])
@@ -154,8 +172,11 @@ def main():
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--kernels", type=int, default=20_000)
     parser.add_argument("--work", type=pathlib.Path)
+    parser.add_argument("--sql", type=pathlib.Path)
     parser.add_argument("--scan", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.scan and options.sql:
+        return former_tables(options.library, options.work.resolve(), options.scan, options.sql.resolve())
     if options.scan:
         return typed_scan(options.library, sorted(str(path) for path in options.work.rglob("*.ndjson")), options.scan)
     with tempfile.TemporaryDirectory() as temporary:
@@ -169,6 +190,12 @@ def main():
                            scan])
         print(f"typed scan: {theirs[0]:.1f} CPU s, {theirs[1]:,.0f} MiB, {theirs[2]:.1f} s, "
               f"{megabytes(scan, '*.parquet'):.1f} MB", flush=True)
+        if options.sql:
+            (former := pathlib.Path(temporary) / "former").mkdir()
+            before = measured([sys.executable, __file__, options.rangefinder, options.library, "--work", work, "--scan",
+                               former, "--sql", options.sql])
+            print(f"parquet.sql: {before[0]:.1f} CPU s, {before[1]:,.0f} MiB, {before[2]:.1f} s, "
+                  f"{megabytes(former, '*.parquet'):.1f} MB", flush=True)
         lake = pathlib.Path(temporary) / "lake"
         ours = measured([options.rangefinder, "lake", "add", work, "--out", lake], RANGEFINDER_DUCKDB=options.library)
         files = megabytes(lake, "*.parquet")
