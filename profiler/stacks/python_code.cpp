@@ -80,7 +80,8 @@ bool PythonCode::is_function(const Head& head) const noexcept {
 
 std::uint32_t PythonCode::stack(std::span<const PythonFrame> frames, Latest& latest) {
   if (head_bytes_ > kMaxHeadBytes) return 0;  // no interpreter that we know
-  frames = frames.first(std::min<std::size_t>(frames.size(), kMaxStackDepth));
+  // One level is left for inner().
+  frames = frames.first(std::min<std::size_t>(frames.size(), kMaxStackDepth - 1));
   const auto shared = static_cast<std::size_t>(
       std::mismatch(frames.rbegin(), frames.rend(), latest.frames.begin(), latest.frames.end()).first -
       frames.rbegin());

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs a job of several ranks: distributed_cost.py BUILD [--ranks N] [--rounds N] PROGRAM [ARGUMENTS]
+"""What recording costs a job of several ranks: distributed_cost.py [--ranks N] [--rounds N] BUILD PROGRAM [ARGUMENTS]
 
 Runs the program, which prints `ms_step`, under torchrun in turn: plain, with CUPTI alone (our kinds and callbacks,
 empty), traced, sampled, and traced with the hooks of --torch-modules. Prints the time of a step over plain and over

@@ -76,6 +76,14 @@ class StackCases(InjectionCase):
             self.assertGreater(count, len(found) * 0.2, f"{case}: {wanted} of {sorted(set(named))}")
 
     @bounds_wall_time
+    def test_garbage_collection_below_many_calls_is_no_level_too_many(self):
+        trace = self.run_python(PROGRAM, "deep_garbage")
+        self.assertEqual(trace.problems(), [])
+        found = [frames for _, _, frames in Stacks(trace).samples if frames[0]["function"] == "(garbage collection)"]
+        self.assertGreater(len(found), 5)
+        self.assertEqual({len(frames) for frames in found}, {128})
+
+    @bounds_wall_time
     def test_every_python_is_read_or_refused_in_one_line(self):
         for python in dict.fromkeys(filter(shutil.which, PYTHONS)):
             if not is_read(python):

@@ -8,25 +8,85 @@
 namespace rangefinder {
 namespace {
 
-// A rank waits in a collective for as long as its kernel is longer than the shortest on the others: no clock
-// is needed (rank_waits.h). Collectives are matched by their place among those of the communicator; without
-// one, by their place on the stream.
-constexpr const char* kAnswers = R"sql(
-CREATE VIEW modules AS SELECT * FROM rank_module;
-
-CREATE VIEW waits AS
+// Which collective of a process is which of the first one of its communicator, as shift_between() finds it
+// (collective_order.h): with the right shift their ends differ by the same in all of them. Sampled: 64 of
+// them, shifts up to 256. Without a communicator those of a stream belong together, if they end together.
+constexpr const char* kLanes = R"sql(
 WITH lanes AS (
-  SELECT *, coalesce(communicator, 0) AS comm, CASE WHEN communicator IS NULL THEN stream ELSE 0 END AS lane
-  FROM collectives WHERE needs_all),
+  SELECT run, process, rank, host, nth, operation, needs_all, end_ns, duration_ns, coalesce(communicator, 0) AS comm,
+         CASE WHEN communicator IS NULL THEN stream ELSE 0 END AS lane
+  FROM collectives),
+sizes AS (
+  SELECT l.run, comm, lane, l.process, min(coalesce(l.rank, 0)) AS number, any_value(l.host) AS machine, count(*) AS size,
+         any_value(p.start_unix_ns) AS start_unix_ns
+  FROM lanes l LEFT JOIN processes p ON p.run = l.run AND p.process = l.process GROUP BY l.run, comm, lane, l.process),
+firsts AS (
+  FROM sizes QUALIFY row_number() OVER (PARTITION BY run, comm, lane ORDER BY number, process) = 1),
+pairs AS (
+  SELECT s.run, s.comm, s.lane, s.process, s.size, f.process AS first, f.size AS first_size,
+         s.machine = f.machine AS one_clock, s.start_unix_ns - f.start_unix_ns AS offset_ns
+  FROM sizes s JOIN firsts f USING (run, comm, lane)),
+marks AS (
+  SELECT p.*, l.nth, l.end_ns, l.operation FROM pairs p JOIN lanes l
+  ON l.run = p.run AND l.comm = p.comm AND l.lane = p.lane AND l.process = p.first AND l.nth % greatest(1, first_size // 64) = 0),
+)sql";
+
+/// A CTE: how far apart the ends are with each of these shifts of some pairs. `pairs`: run, comm, lane,
+/// process.
+std::string fits_sql(const std::string& name, const std::string& pairs, const std::string& shifts) {
+  return name + R"sql( AS (
+  SELECT run, comm, lane, process, shift,
+         median(abs(apart_ns - middle_ns)) + any_value(CASE WHEN one_clock THEN abs(middle_ns) ELSE 0 END) AS cost_ns
+  FROM (SELECT *, median(apart_ns) OVER (PARTITION BY run, comm, lane, process, shift) AS middle_ns
+        FROM (SELECT m.run, m.comm, m.lane, m.process, m.one_clock, s.shift, m.operation = l.operation AS alike,
+                     l.end_ns + m.offset_ns - m.end_ns AS apart_ns
+              FROM marks m JOIN )sql" +
+         pairs + R"sql( USING (run, comm, lane, process) CROSS JOIN )sql" + shifts + R"sql( s(shift)
+              JOIN lanes l ON l.run = m.run AND l.comm = m.comm AND l.lane = m.lane AND l.process = m.process
+                           AND l.nth = m.nth + s.shift
+              WHERE least(m.first_size, m.size - s.shift) - greatest(0, -s.shift)
+                    >= greatest(1, least(m.first_size, m.size) // CASE WHEN m.comm = 0 THEN 2 ELSE 4 END)))
+  GROUP BY run, comm, lane, process, shift HAVING bool_and(alike)))sql";
+}
+
+// A rank waits in a collective for as long as its kernel is longer than the shortest on the others: no clock
+// is needed (rank_waits.h). Compared are collectives that all processes of the communicator have.
+constexpr const char* kWaits = R"sql(
+shifts AS (
+  SELECT p.run, p.comm, p.lane, p.process,
+         CASE WHEN s.cost_ns <= 50000 OR b.cost_ns + 50000 >= s.cost_ns THEN 0
+              WHEN p.comm != 0 OR b.cost_ns <= 50000 THEN b.shift END AS shift
+  FROM pairs p LEFT JOIN straight s USING (run, comm, lane, process)
+  LEFT JOIN (SELECT run, comm, lane, process, min(cost_ns) AS cost_ns,
+                    arg_min(shift, cost_ns::HUGEINT * 1024 + 2 * abs(shift) + (shift < 0)::INTEGER) AS shift
+             FROM searched GROUP BY ALL) b USING (run, comm, lane, process)),
+members AS (
+  SELECT run, comm, lane, count(*) FILTER (comm != 0 OR shift IS NOT NULL) AS members FROM shifts GROUP BY ALL),
+placed AS (
+  SELECT l.*, l.nth - s.shift AS place, members FROM lanes l JOIN shifts s USING (run, comm, lane, process)
+  JOIN members USING (run, comm, lane) WHERE l.needs_all),
 matched AS (
-  SELECT run, comm, lane, nth, operation, min(duration_ns) AS transfer_ns, max(duration_ns) AS longest_ns,
+  SELECT run, comm, lane, place, min(duration_ns) AS transfer_ns, max(duration_ns) AS longest_ns,
          count(*) AS ranks, sum(duration_ns) AS all_ns,
          arg_min(process, duration_ns::HUGEINT * 4294967296 + coalesce(rank, 0)) AS last_process
-  FROM lanes GROUP BY ALL HAVING count(*) > 1)
+  FROM placed GROUP BY run, comm, lane, place HAVING count(*) > 1 AND count(*) = any_value(members))
 SELECT l.run, l.process, l.rank, l.host, l.duration_ns - m.transfer_ns AS waited_ns, m.transfer_ns,
        m.last_process = l.process AND m.longest_ns > m.transfer_ns AS came_last,
        CASE WHEN m.last_process = l.process THEN m.all_ns - m.ranks * m.transfer_ns ELSE 0 END AS made_wait_ns
-FROM lanes l JOIN matched m USING (run, comm, lane, nth, operation);
+FROM placed l JOIN matched m USING (run, comm, lane, place);
+)sql";
+
+std::string waits_sql() {
+  return std::string("CREATE VIEW waits AS") + kLanes + fits_sql("straight", "pairs", "(VALUES (0))") +
+         ",\n" +
+         "unfit AS (SELECT run, comm, lane, process FROM pairs ANTI JOIN (FROM straight WHERE cost_ns <= "
+         "50000) "
+         "USING (run, comm, lane, process)),\n" +
+         fits_sql("searched", "unfit", "range(-256, 257)") + "," + kWaits;
+}
+
+constexpr const char* kAnswers = R"sql(
+CREATE VIEW modules AS SELECT * FROM rank_module;
 
 CREATE VIEW stragglers AS
 SELECT run, rank, host, process, count(*) FILTER (came_last) AS last_in, sum(made_wait_ns) AS made_wait_ns,
@@ -140,7 +200,7 @@ void create_views(DuckDb& db) {
   for (const LakeTable& table : lake_tables()) {
     create_view(db, table, "SELECT *, '' AS run FROM " + TableRows::source(table.name));
   }
-  db.run(kAnswers);
+  db.run(waits_sql() + kAnswers);
 }
 
 void create_views(DuckDb& db, const LakeFolder& lake) {
@@ -150,7 +210,7 @@ void create_views(DuckDb& db, const LakeFolder& lake) {
     if (rows.empty()) rows = "SELECT *, '' AS run FROM (" + no_rows_sql(table.columns) + ")";
     create_view(db, table, rows);
   }
-  db.run(kAnswers);
+  db.run(waits_sql() + kAnswers);
 }
 
 }  // namespace rangefinder

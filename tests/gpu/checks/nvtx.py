@@ -13,8 +13,8 @@ def _text(in_hex):
 def _same(expected, found):
     if len(expected) <= LONGEST_NAME:
         return expected == found
-    # cut at 16 KiB, perhaps with an ellipsis
-    return len(found) >= LONGEST_NAME // 2 and expected.startswith(found[:LONGEST_NAME - 16])
+    # cut at 16 KiB, with ~ and 16 digits of a hash
+    return len(found) >= LONGEST_NAME // 2 and expected.startswith(found[:LONGEST_NAME - 17])
 
 
 def _is_value(payload, line):

@@ -122,7 +122,12 @@ class Trace:
 
     @property
     def loss(self):
-        return self.end.get("loss", {})
+        """Without stacks that changed while they were read, as long as they are less than a tenth."""
+        kept = sum(sum(count[0] if count else 1 for _, _, *count in line["samples"]) for line in self.lines["stack_sample"])
+        loss = dict(self.end.get("loss", {}))
+        if 10 * loss.get("stacks_lost", 0) < kept:
+            loss.pop("stacks_lost", None)
+        return loss
 
     def module(self, path):
         """Row of summary.json, or None."""

@@ -70,6 +70,10 @@ def makes_garbage():
         gc.collect()
 
 
+def deep(levels, function):
+    return deep(levels - 1, function) if levels else function()
+
+
 def imports_late():
     end = until()
     while time.monotonic() < end:
@@ -91,6 +95,7 @@ def main():
     cases = {"slow_loader": slow_loader, "waits_for_lock": waits_for_lock, "tokenize": tokenize,
              "makes_garbage": makes_garbage, "imports_late": imports_late, "reads_items": lambda: reads_items(gpu)}
     names = sys.argv[1:] or list(cases)
+    cases["deep_garbage"] = lambda: deep(200, makes_garbage)
     for name in names:
         gpu.launch()
         cases[name]()

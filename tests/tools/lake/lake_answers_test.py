@@ -114,6 +114,25 @@ class Answers(Lake):
             self.check_kernels(place, "gpu", rank)
             self.check_iterations(place, "gpu", rank)
 
+    def test_recordings_that_begin_at_different_collectives(self):
+        """Rank 1 as recorded from a time on when others had done some collectives, and rank 0 until earlier."""
+        for name in ("gpu", "host"):
+            job = self.folder / f"shifted-{name}"
+            for rank in (0, 1):
+                packed = self.recorded(f"{JOBS}/{name}/rank={rank}/trace-00000.ndjson.zst")
+                lines = subprocess.run(["zstd", "-dcq", packed], text=True, capture_output=True, check=True).stdout
+                lines = lines.splitlines(keepends=True)
+                kernels = [json.loads(line) for line in lines if line.startswith('{"t":"kernel"')]
+                collectives = sorted(row["start"] for row in kernels if row["stream"] != kernels[0]["stream"])
+                least, most = (0, collectives[-5]) if rank == 0 else (collectives[7], 1 << 62)
+                folder = job / f"rank={rank}"
+                folder.mkdir(parents=True)
+                (folder / "trace-00000.ndjson").write_text("".join(
+                    line for line in lines
+                    if not line.startswith('{"t":"kernel"') or least <= json.loads(line)["start"] <= most))
+            self.add(job, f"shifted-{name}")
+            self.check_waits(self.job(job), f"shifted-{name}")
+
     def test_many_made_ranks(self):
         """The lines of two recorded ranks, of which the second is late, as those of 64."""
         job = self.folder / "job"
