@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Patterns over paths, the same in every option and command that selects paths (docs/getting-started.md,
+// Patterns over paths, the same in every option and command that selects paths (docs/reference/names.md,
 // Patterns):
 //
 //   decoder            without a slash: a range of this name at any level

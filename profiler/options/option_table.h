@@ -147,7 +147,7 @@ inline constexpr auto kOptions = std::to_array<OptionRow>({
      "Unit of exact counting: launch, or range (each NVTX range together with all its launches)"},
     {"RANGEFINDER_EXACT_RANGE", "--exact-range", kCounters, "", TextValue{&Options::exact_range},
      "Exact counters only in NVTX ranges that match, and below them: decoder at any level, model/decoder "
-     "from the outermost one; * ** ? as in docs/getting-started.md, Patterns"},
+     "from the outermost one; * ** ? as in docs/reference/names.md, Patterns"},
     {"RANGEFINDER_EXACT_KERNEL", "--exact-kernel", kCounters, "", PatternValue{&Options::exact_kernel},
      "Exact counters only for kernels whose demangled name contains a match of this regular expression "
      "(ECMAScript)"},

@@ -13,6 +13,7 @@ import includes
 import layout
 import library
 import links
+import pages
 import python_types
 import repository
 import tables
@@ -215,6 +216,50 @@ class Links(InAFolder):
     def test_a_document_that_code_names_exists(self):
         self.write("tools/a.h", "// See docs/b.md.\n")
         self.assertEqual(self.found(links.links), ["tools/a.h"])
+
+
+class Pages(InAFolder):
+    def setUp(self):
+        super().setUp()
+        self.write("docs/findings.md", "# Findings\n")
+
+    def test_a_page_with_too_many_words_is_found_and_its_blocks_do_not_count(self):
+        most = pages.PAGES["docs/install.md"]
+        self.write("docs/install.md", "word " * most + "\n\n```\ncommand\n```\n")
+        self.assertEqual(self.found(pages.page_words), [])
+        self.write("docs/install.md", "word " * (most + 1) + "\n")
+        self.write("docs/new.md", "A page without a length.\n")
+        self.assertEqual(self.found(pages.page_words), ["docs/new.md", "docs/install.md"])
+
+    def test_a_rule_with_too_many_words_is_found(self):
+        self.write("docs/findings.md", "| `a_rule` | " + "word " * pages.MOST_WORDS_OF_A_RULE + "|\n")
+        self.assertEqual(self.found(pages.page_words), ["docs/findings.md"])
+
+    def test_a_sentence_of_36_words_is_found_in_text_and_in_cells(self):
+        short = "A short sentence. " * 3
+        for text in ("word " * 34 + "end. " + short, "`a b c` " + "word " * 34 + "\n\n" + short):
+            self.write("docs/install.md", text)
+            self.assertEqual(self.found(pages.sentence_length), [], text)
+        for text in ("word " * 35 + "end. " + short, short + "\n| " + "word " * 36 + "|\n", "* " + "word " * 36 + "\n\n" + short):
+            self.write("docs/install.md", text)
+            self.assertEqual(self.found(pages.sentence_length), ["docs/install.md"], text)
+
+    def test_the_median_is_that_of_sentences_not_of_cells(self):
+        self.write("docs/install.md", "word " * 17 + "\n\n| a | b | c |\n")
+        self.assertIn("median", next(pages.sentence_length(self.files))[1])
+
+    def test_a_document_that_the_index_lacks_or_repeats_is_found(self):
+        for name in ("a", "b", "internals/c"):
+            self.write(f"docs/{name}.md", "")
+        self.write("docs/README.md", "[a](a.md) [a](a.md#x) [c](internals/c.md)\n")
+        self.assertEqual(self.found(pages.page_index), ["docs/a.md", "docs/b.md", "docs/findings.md"])
+
+    def test_a_quoted_message_that_nothing_prints_is_found(self):
+        self.write("tools/a.cpp", 'const char* text = "cannot "\n    "write a";\n')
+        self.write("docs/troubleshooting.md", '**"cannot write … a"**. **"cannot\nwrite"**.\n')
+        self.assertEqual(self.found(pages.page_messages), [])
+        self.write("docs/troubleshooting.md", '**"cannot read"**.\n')
+        self.assertEqual(self.found(pages.page_messages), ["docs/troubleshooting.md"])
 
 
 class Texts(unittest.TestCase):

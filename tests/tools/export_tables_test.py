@@ -139,8 +139,8 @@ class Sqlite(Export):
         self.assertEqual(rows, [(92000, 93000, "torch.profiler")])
 
     def test_functions_have_the_time_of_the_samples_below_them(self):
-        """The query of docs/export.md."""
-        document = (cli_case.REPOSITORY / "docs" / "export.md").read_text(encoding="utf-8")
+        """The query of docs/reference/export.md."""
+        document = (cli_case.REPOSITORY / "docs" / "reference" / "export.md").read_text(encoding="utf-8")
         query = re.search(r"WITH RECURSIVE .*?(?=;)", document, re.DOTALL).group()
         with self.database(cli_case.REPOSITORY / "schema" / "examples") as database:
             rows = database.execute(query).fetchall()

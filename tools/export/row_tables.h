@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tables that csv and sqlite write, their columns in both formats, and the values of a row.
-// docs/export.md documents them.
+// docs/reference/export.md documents them.
 //
 //   record ─▶ write_rows() ─▶ RowSink::row(table, cells) ─▶ CsvTables    kernels.csv
 //                                                    └────▶ SqliteRows   CUPTI_ACTIVITY_KIND_KERNEL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of the sqlite export. docs/export.md describes them for users.
+// Tables of the sqlite export. docs/reference/export.md describes them for users.
 //
 // Tables in capitals have the names and columns of Nsight Systems' export where the meaning is the same, so
 // that queries run on both. The columns pathId, rangeId and those after them are additions. Tables and views

@@ -117,8 +117,8 @@ void add_serve(CommandLine& line, Action& action) {
       .positive();
   verb.footer(
       "Prints its address. Every user of this machine can reach it, other machines cannot. It only reads.\n"
-      "docs/serve.md lists the answers, for Grafana (Infinity) and Prometheus. tools/dashboards has a\n"
-      "dashboard and rules.\n");
+      "docs/reference/serve.md lists the answers, for Grafana (Infinity) and Prometheus.\n"
+      "tools/dashboards has a dashboard and rules.\n");
   verb.callback([options, &action] { action = [options] { return serve(*options); }; });
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Together with other tools that use CUPTI or the counters: no crash, and no empty trace without a message.
 
-The results are in docs/coexistence.md.
+The results are in docs/internals/coexistence.md.
 """
 import glob
 import json

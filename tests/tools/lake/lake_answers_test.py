@@ -14,6 +14,7 @@ import subprocess
 
 import lake_case  # puts the folder above on the path: first
 import cli_case
+import examples_test
 from lake_case import Lake
 
 JOBS = "tests/unit/analysis/ranks/recorded_jobs"
@@ -182,6 +183,18 @@ class Answers(Lake):
             middle = (own[(len(own) - 1) // 2] + own[len(own) // 2]) / 2
             expected = {row["iteration"] for row in walls if row["rank"] == rank and row["wall_ns"] > 1.2 * middle}
             self.assertEqual({row["iteration"] for row in rows if row["rank"] == rank}, expected)
+
+    def test_the_page_shows_what_the_queries_print(self):
+        """docs/exports-and-lake.md: `none` is sunday, `layer` is monday."""
+        for run, job in (("sunday", "none"), ("monday", "layer")):
+            self.add(self.recorded(f"{JOBS}/{job}"), run)
+        shown = [(command, lines) for command, lines in examples_test.shown(self.recorded("docs/exports-and-lake.md"))
+                 if command[1] == "sql"]
+        self.assertGreater(len(shown), 2)
+        for command, expected in shown:
+            done = self.call(*(self.lake if word == "lake" else word for word in command[1:]))
+            self.check_code(done, 0)
+            self.assertEqual([line.rstrip() for line in done.stdout.splitlines()], expected, command)
 
     @classmethod
     def setUpClass(cls):
