@@ -112,7 +112,8 @@ def page_words(files):
             yield path, f"{found} words, {most} is the maximum: move what does not fit to docs/reference or docs/internals"
     for row in re.findall(r"(?m)^\| `\w.*$", files.text("docs/findings.md")):
         if len(words_of(row)) > MOST_WORDS_OF_A_RULE:
-            yield "docs/findings.md", f"{len(words_of(row))} words about {row[2:30]}…, {MOST_WORDS_OF_A_RULE} is the maximum"
+            what = f"{len(words_of(row))} words about {row[2:30]}…, {MOST_WORDS_OF_A_RULE} is the maximum"
+            yield "docs/findings.md", what
 
 
 def sentence_length(files):
@@ -142,7 +143,8 @@ def page_messages(files):
     quoted = [" ".join(each.split()) for each in MESSAGE.findall(files.text(PROBLEMS))]
     if not quoted:
         yield PROBLEMS, 'quotes no message (**"…"**)'
-    printed = "\n".join(words.visible_text(files, path) for path in files.code("cpp", "python") if not path.startswith("tests/"))
+    code = [path for path in files.code("cpp", "python") if not path.startswith("tests/")]
+    printed = "\n".join(words.visible_text(files, path) for path in code)
     for message in quoted:
         for part in message.split("…"):
             if part.strip() not in printed:

@@ -240,7 +240,8 @@ class Pages(InAFolder):
         for text in ("word " * 34 + "end. " + short, "`a b c` " + "word " * 34 + "\n\n" + short):
             self.write("docs/install.md", text)
             self.assertEqual(self.found(pages.sentence_length), [], text)
-        for text in ("word " * 35 + "end. " + short, short + "\n| " + "word " * 36 + "|\n", "* " + "word " * 36 + "\n\n" + short):
+        long = "word " * 36
+        for text in (f"{long}. {short}", f"{short}\n| {long}|\n", f"* {long}\n\n{short}"):
             self.write("docs/install.md", text)
             self.assertEqual(self.found(pages.sentence_length), ["docs/install.md"], text)
 

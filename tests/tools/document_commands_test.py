@@ -22,6 +22,8 @@ FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(r"\.?[\w.-]*(/[\w.+-]+)+")
 PROGRAMS = {".", "cmake", "echo", "export", "jq", "man", "mpirun", "pip", "podman", "prometheus", "python3", "rangefinder",
             "sqlite3", "srun", "sudo", "tee", "torchrun"}
+# Of docker, cmake and tools/setup.
+FOREIGN_OPTIONS = {"--all", "--cap-add", "--gpus", "--install", "--lake", "--prefix", "--viewer", "--web"}
 LAUNCHERS = {"mpirun", "podman", "srun", "sudo"}  # words behind them may be a command of ours
 SEPARATORS = set("();&|")
 
@@ -154,6 +156,15 @@ class Documents(CommandLine):
                     if choices not in ([], ["/"]) and not value.startswith("-"):
                         for part in value.split(","):
                             self.assertTrue(part in choices or not re.fullmatch(r"[a-z-]+", part), f"{option} {part}")
+
+    def test_options_in_the_text_of_pages_exist(self):
+        exist = {option for verb in self.offered() for option in self.options(verb)} | FOREIGN_OPTIONS
+        pages = [file for file in documents() if file.parent == cli_case.REPOSITORY / "docs"]
+        for file in pages:
+            for span in re.findall(r"`([^`]+)`", FENCED.sub("", file.read_text(encoding="utf-8"))):
+                for option in re.findall(r"(?<!\S)--[a-z][\w-]*", span) if span.split()[0] != "dcgmi" else []:
+                    with self.subTest(page=file.name, text=span):
+                        self.assertIn(option, exist)
 
     def test_the_parser_of_this_test_refuses_what_the_program_refuses(self):
         for text in ("report --no-such-option", "nosuch", "export trace", "diff a b c", "report --top none trace"):
