@@ -26,7 +26,7 @@ class Repository:
             folders[:] = sorted(name for name in folders if not self._left_out(here, name))
             for name in sorted(names):
                 path = os.path.normpath(os.path.join(here, name))
-                if not self.is_data(path):
+                if not self.is_data(path) and path != ".git":  # a file in a worktree of git
                     yield path
 
     @staticmethod
