@@ -31,9 +31,9 @@ class Repository:
 
     @staticmethod
     def _left_out(parent, name):
-        """Hidden folders are personal, except .ci."""
+        """Hidden folders are personal, except .ci and .github."""
         is_build = parent == "." and (name == "build" or name.startswith("build-"))
-        return is_build or name in FOLDERS_LEFT_OUT or (name.startswith(".") and name != ".ci")
+        return is_build or name in FOLDERS_LEFT_OUT or (name.startswith(".") and name not in (".ci", ".github"))
 
     @staticmethod
     def is_data(path):

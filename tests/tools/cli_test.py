@@ -49,7 +49,7 @@ class Use(CommandLine):
         self.check_code(done, 2)
         lines = done.stderr.splitlines()
         self.assertEqual((len(lines), lines[0], done.stdout), (10, "Start with:", ""))
-        for verb in ("report --example", "doctor", "run -- ", "report ", "diff ", "attach ", "help ", "--help"):
+        for verb in ("demo", "doctor", "run -- ", "report ", "diff ", "attach ", "help ", "--help"):
             self.assertTrue(any(line.startswith("  rangefinder " + verb) for line in lines), verb)
         self.assertIn(done.stderr, self.call("--help").stdout)
 

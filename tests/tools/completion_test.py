@@ -60,6 +60,8 @@ class Words(unittest.TestCase):
         self.assertEqual(program("attach", "--counters", ""), ["off", "sampled", "exact"])
         self.assertEqual(program("metrics", "--set", "co"), ["compute", "coalescing"])
         self.assertEqual(program("report", "--example", ""), ["rtdetr", "decoder"])
+        self.assertEqual(program("demo", ""), ["rtdetr", "decoder"])
+        self.assertEqual(program("lake", "re"), ["remove"])
 
     def test_nothing_is_offered_for_files_and_for_the_program_of_run(self):
         for words in (("report", "--html", ""), ("report", "--html="), ("validate", ""), ("run", "--", ""),

@@ -20,8 +20,8 @@ PARSE_COMMANDS = ""
 FOLDERS = ("docs", "injection", "kernels", "profiler", "schema", "tests", "tools", "workloads")
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(r"\.?[\w.-]*(/[\w.+-]+)+")
-PROGRAMS = {".", "cmake", "echo", "export", "jq", "man", "mpirun", "pip", "podman", "prometheus", "python3", "rangefinder",
-            "sqlite3", "srun", "sudo", "tee", "torchrun"}
+PROGRAMS = {".", "cmake", "ctest", "echo", "export", "jq", "man", "mpirun", "ninja", "pip", "podman", "prometheus", "python3",
+            "rangefinder", "sqlite3", "srun", "sudo", "tee", "torchrun"}
 # Of docker, cmake and tools/setup.
 FOREIGN_OPTIONS = {"--all", "--cap-add", "--gpus", "--install", "--lake", "--prefix", "--viewer", "--web"}
 LAUNCHERS = {"mpirun", "podman", "srun", "sudo"}  # words behind them may be a command of ours
@@ -29,7 +29,7 @@ SEPARATORS = set("();&|")
 
 
 def documents():
-    out = [cli_case.REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")]
+    out = [cli_case.REPOSITORY / name for name in ("README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md")]
     for folder in FOLDERS:
         out += sorted((cli_case.REPOSITORY / folder).rglob("*.md"))
     return [file for file in out if "node_modules" not in file.parts]

@@ -15,6 +15,7 @@ USAGE = {
     "run": "rangefinder run [OPTIONS] -- PROGRAM [ARGS...]",
     "attach": "rangefinder attach [OPTIONS] [PROCESS]",
     "top": "rangefinder top [OPTIONS] [PROCESS]",
+    "demo": "rangefinder demo [OPTIONS] [EXAMPLE]",
     "report": "rangefinder report [OPTIONS] DIR...",
     "diff": "rangefinder diff [OPTIONS] BEFORE AFTER",
     "validate": "rangefinder validate [OPTIONS] DIR|FILE...",

@@ -19,6 +19,12 @@ class Man(unittest.TestCase):
         pages = {page.name for page in FOLDER.glob("*.1")}
         self.assertEqual(pages, {"rangefinder.1"} | {f"rangefinder-{verb}.1" for verb in verbs()})
 
+    def test_a_page_is_titled_by_its_verb(self):
+        for page in FOLDER.glob("*.1"):
+            text = page.read_text()
+            self.assertRegex(text, rf'(?m)^\.TH {page.stem.upper()} "1"', page.name)
+            self.assertRegex(text, rf"(?m)^\.SH NAME\n{page.stem} \\- ", page.name)
+
     def test_a_page_has_a_name_line_and_the_options(self):
         report = (FOLDER / "rangefinder-report.1").read_text()
         self.assertIn(".SH NAME", report)

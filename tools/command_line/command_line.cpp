@@ -82,6 +82,13 @@ std::vector<Choice> value_choices(const CLI::App& app, const CommandNotes& notes
   return folder ? std::vector<Choice>{{kAnyFolder}} : std::vector<Choice>();
 }
 
+/// nullptr: the verb has options only.
+const CLI::Option* first_argument(const CLI::App& app) {
+  const std::vector<const CLI::Option*> all =
+      app.get_options([](const CLI::Option* one) { return one->get_positional(); });
+  return all.empty() ? nullptr : all.front();
+}
+
 std::vector<Choice> starting_with(const std::string& text, std::vector<Choice> choices) {
   std::erase_if(choices, [&text](const Choice& choice) { return !choice.name.starts_with(text); });
   return choices;
@@ -111,7 +118,7 @@ std::vector<Choice> completions_of(const CLI::App& app, const CommandNotes& note
   }
   if (!verbs.empty()) return words.front() == "help" ? starting_with(last, verbs) : std::vector<Choice>();
   std::vector<Choice> values = value_choices(
-      app, notes, words.size() > 1 ? option_before_value(app, words[words.size() - 2]) : nullptr);
+      app, notes, words.size() > 1 ? option_before_value(app, words[words.size() - 2]) : first_argument(app));
   return !values.empty() && values.front().name == kAnyFolder ? values : starting_with(last, values);
 }
 

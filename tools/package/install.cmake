@@ -13,7 +13,7 @@
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(_package ${PROJECT_SOURCE_DIR}/tools/package)
 set(_unpack ${PROJECT_SOURCE_DIR}/tests/replay/unpack_golden.py)
-# The traces of `report --example`, kExamples in tools/rangefinder/installation.h: NAME=RECORDING.
+# The traces of `report --example` and `demo`, kExamples in tools/rangefinder/installation.h: NAME=RECORDING.
 set(_examples)
 foreach(_example rtdetr=hf_rtdetr_sampled decoder=decoder_sampled)
   string(REGEX MATCH "^(.*)=(.*)$" _ ${_example})

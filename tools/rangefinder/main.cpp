@@ -13,7 +13,7 @@ constexpr const char* kAbout =
 
 constexpr const char* kStart =
     "Start with:\n"
-    "  rangefinder report --example                            the report of a recorded program\n"
+    "  rangefinder demo                                        the page of a recorded program\n"
     "  rangefinder doctor                                      can this machine trace?\n"
     "  rangefinder run -- ./app --its options                  trace a program\n"
     "  rangefinder report rangefinder-4711                     show the trace\n"

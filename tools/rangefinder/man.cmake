@@ -19,7 +19,7 @@ function(rangefinder_man_page program folder pages name title)
   add_custom_command(OUTPUT ${page} VERBATIM
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
     COMMAND ${HELP2MAN} --no-info --section=1 --source=Rangefinder --manual=Rangefinder --name=${title}
-      --help-option=${words} --version-option=--version --no-discard-stderr
+      --help-option=${words} "--version-string=${name} ${PROJECT_VERSION}" --no-discard-stderr
       --output=${page} $<TARGET_FILE:${program}>
     DEPENDS ${program})
   set(${pages} ${${pages}} ${page} PARENT_SCOPE)
@@ -28,6 +28,7 @@ endfunction()
 # The verbs of both editions.
 macro(rangefinder_reading_pages program folder pages)
   rangefinder_man_page(${program} ${folder} ${pages} rangefinder "time, DRAM and L2 bytes of every part of a CUDA program")
+  rangefinder_man_page(${program} ${folder} ${pages} rangefinder-demo "open the page of a recorded program" demo)
   rangefinder_man_page(${program} ${folder} ${pages} rangefinder-report
     "show the modules, kernels and findings of a trace" report)
   rangefinder_man_page(${program} ${folder} ${pages} rangefinder-diff "compare two traces" diff)

@@ -99,7 +99,7 @@ int run_command_line(const Program& about, int argc, char** argv) {
     std::cerr << about.start;
     return kExitWrongUse;
   }
-  for (const char* const verb : {"run", "top", "serve"}) {
+  for (const char* const verb : {"run", "top", "serve", "demo"}) {
     if (line.got(verb)) return action();  // these use the terminal themselves
   }
   int code = kExitOk;
@@ -113,6 +113,7 @@ int run_command_line(const Program& about, int argc, char** argv) {
 }  // namespace
 
 void add_reading_verbs(CommandLine& line, Action& action) {
+  add_demo(line, action);
   add_report(line, action);
   add_diff(line, action);
   add_validate(line, action);

@@ -33,6 +33,7 @@ using Action = std::function<int()>;
 
 /// `program`: the words after the first `--`.
 void add_run(CommandLine& line, Action& action, const std::vector<std::string>& program);
+void add_demo(CommandLine& line, Action& action);
 void add_report(CommandLine& line, Action& action);
 void add_diff(CommandLine& line, Action& action);
 void add_validate(CommandLine& line, Action& action);

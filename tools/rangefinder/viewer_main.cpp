@@ -13,7 +13,7 @@ constexpr const char* kAbout =
 
 constexpr const char* kStart =
     "Start with:\n"
-    "  rangefinder report --example                            the report of a recorded program\n"
+    "  rangefinder demo                                        the page of a recorded program\n"
     "  rangefinder report rangefinder-4711                     show a trace\n"
     "  rangefinder diff rangefinder-4711 rangefinder-4712      compare two traces\n"
     "  rangefinder serve                                       pages of the traces below this folder\n"
