@@ -58,7 +58,7 @@ def provide(word, folder):
         recorded(word)
         return True
     ranks = cli_case.REPOSITORY / RANKS
-    if re.fullmatch(r"recorded_\w+/?", word) and (ranks / word).is_dir():
+    if re.fullmatch(r"recorded_\w+(/\w+)?/?", word) and (ranks / word).is_dir():
         shutil.copytree(ranks / word, folder / word, dirs_exist_ok=True)
         return True
     job = ranks / "recorded_jobs" / word.removeprefix("job_")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recorded values as text: names, addresses, colours and payloads.
+// Recorded values as text: names, addresses, colours and payloads; names in files and addresses.
 #pragma once
 
 #include <bit>
@@ -69,6 +69,23 @@ using PayloadValue = std::variant<std::monostate, std::uint64_t, std::int64_t, d
         }
       },
       payload_value(extras));
+}
+
+/// Text as part of a file name or an address: bytes that are no ASCII letter or digit, and not in `plain`, as
+/// "%2F".
+[[nodiscard]] inline std::string percent_text(std::string_view text, std::string_view plain) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_alphanumeric = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    if (is_alphanumeric || plain.find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return out;
 }
 
 /// NVTX colour as "#AARRGGBB"; "" for none.

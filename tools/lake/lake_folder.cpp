@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -19,6 +18,7 @@
 #include "tools/analysis/model/missing.h"
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/export/output_file.h"
+#include "tools/export/value_text.h"
 
 namespace rangefinder {
 namespace {
@@ -94,16 +94,7 @@ std::string encoded_run(const std::string& name) {
   };
   if (name.empty() || name == "." || name == "..") throw refuse("names no folder");
   if (name.size() > kMaxRunBytes) throw refuse("is longer than 128 bytes");
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '.' || c == '-' || c == '_') {
-      out += c;
-    } else {
-      out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
+  std::string out = percent_text(name, "-._");
   if (out.size() > kMaxFileName) throw refuse("has too many characters that no file name has");
   return out;
 }

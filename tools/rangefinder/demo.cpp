@@ -4,7 +4,6 @@
 // opens it in a browser if there is one.
 #include <unistd.h>
 
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,11 +11,11 @@
 #include <iostream>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tools/analysis/model/missing.h"
 #include "tools/command_line/command_line.h"
+#include "tools/export/value_text.h"
 #include "tools/rangefinder/child_process.h"
 #include "tools/rangefinder/installation.h"
 #include "tools/rangefinder/named_traces.h"
@@ -54,20 +53,6 @@ fs::path make_folder(const std::string& wanted) {
   throw Missing("cannot create a folder: " + folder.string() + ": " + error.message());
 }
 
-std::string file_address(const fs::path& file) {
-  constexpr std::string_view kPlain = "/-._~";
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out = "file://";
-  for (const unsigned char each : file.string()) {
-    if (std::isalnum(each) != 0 || kPlain.find(static_cast<char>(each)) != kPlain.npos) {
-      out += static_cast<char>(each);
-    } else {
-      out += {'%', kDigits[each / 16U], kDigits[each % 16U]};
-    }
-  }
-  return out;
-}
-
 /// The program that opens addresses: $BROWSER, else the desktop's. Empty: there is no browser.
 std::string browser() {
   if (std::string own = variable("BROWSER"); !own.empty()) return own;
@@ -99,7 +84,7 @@ int demo(const DemoOptions& options) {
   const std::vector<TraceFolder> traces = named_traces({find_example(options.example).string()});
   const fs::path file = make_folder(options.out) / (options.example + ".html");
   write_html(traces, file.string(), {});
-  const std::string address = file_address(file);
+  const std::string address = "file://" + percent_text(file.string(), "/-._~");
   std::cout << address << std::endl;  // before a browser that keeps the terminal
   open_in_browser(address);
   return kExitOk;
