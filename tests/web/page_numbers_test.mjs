@@ -169,7 +169,7 @@ before(async () => {
   for (let i = 0; i < kRecordings.length; i += 2) await Promise.all(kRecordings.slice(i, i + 2).map(read));
 });
 
-const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+const capital = (text) => (/^.\d/.test(text) ? text : text.slice(0, 1).toUpperCase() + text.slice(1));
 /** Rows with capital titles, as the page has them. */
 const titled = (rows) =>
   rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, text]) => [capital(key), text])));

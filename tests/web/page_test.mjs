@@ -101,7 +101,7 @@ test("a kernel can be found by text, selected with the arrow keys, and shows all
 
   await until(page, () => document.querySelector(".details h2.code") !== null);
   const text = await page.locator(".details").textContent();
-  for (const part of ["attention", "P95", "Durations", "Launch configurations", "Runs in", "mangled"])
+  for (const part of ["attention", "p95", "Durations", "Launch configurations", "Runs in", "mangled"])
     assert.ok(text.includes(part), part);
 });
 
@@ -365,7 +365,7 @@ test("the page of two traces begins with the verdict of diff, and its rows are t
   assert.match(await page.locator(".view.diff").textContent(), /Set-ups differ: arguments --workers 8/);
   const keys = ["a", "b", "difference", "relative", "relative_interval", "verdict"];
   checkRows(await csvOf(page, "Difference"), diff.iteration, keys, (_, i) => i);
-  assert.deepEqual((await cells(page, "What")).slice(0, 3), ["wall time", "wall time, 95 %", "GPU busy"]);
+  assert.deepEqual((await cells(page, "What")).slice(0, 3), ["wall time", "wall time, p95", "GPU busy"]);
   assert.deepEqual(await cells(page, "Change"), [
     "+700.4 %",
     "+675.1 %",

@@ -50,6 +50,8 @@ async function bundle(entry) {
     define: { "process.env.NODE_ENV": '"production"' },
     build: {
       write: false,
+      // "use client" of the table's library has a meaning only for servers.
+      rolldownOptions: { onwarn: (warning, warn) => warning.code !== "MODULE_LEVEL_DIRECTIVE" && warn(warning) },
       target: "es2022",
       minify: true,
       cssMinify: true,
@@ -60,16 +62,22 @@ async function bundle(entry) {
   const script = output.find((part) => part.type === "chunk").code;
   const style = output.find((part) => part.fileName.endsWith(".css")).source.toString();
   if (/<\/script|<!--/i.test(script)) throw new Error("the script contains a tag that would end it");
-  return { script: script.trim(), style: style.trim() };
+  return { script: script.trim(), style: style.trim(), packages: packagesOf(output) };
+}
+
+/** Folders of the packages in the script, also of those that our dependencies need. */
+function packagesOf(output) {
+  const modules = output.flatMap((part) => Object.keys(part.modules ?? {}));
+  const folders = modules.map((id) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]);
+  return [...new Set(folders.filter((folder) => folder !== undefined))].sort();
 }
 
 /** The licences of the bundled packages require their text in copies. */
-function licences() {
-  const { dependencies } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
-  const texts = Object.entries(dependencies).map(
-    ([name, version]) =>
-      `${name} ${version}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}`,
-  );
+function licences(packages) {
+  const texts = packages.map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return `${name} ${version}\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}`;
+  });
   if (texts.some((text) => text.includes("<"))) throw new Error("a licence contains markup");
   return texts.join("\n\n");
 }
@@ -77,7 +85,7 @@ function licences() {
 const digest = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 async function built(page) {
-  const { script, style } = await bundle(page.entry);
+  const { script, style, packages } = await bundle(page.entry);
   const policy = [
     "default-src 'none'",
     `script-src ${digest(script)}`,
@@ -93,7 +101,7 @@ async function built(page) {
   return readFileSync(join(here, `${page.name}.template.html`), "utf8")
     .replace("@policy@", () => policy)
     .replace("@sources@", digestOfSources)
-    .replace("@licences@", licences)
+    .replace("@licences@", () => licences(packages))
     .replace("@style@", () => style)
     .replace("@script@", () => script);
 }

@@ -32,7 +32,7 @@ constexpr QuantityName kQuantityNames[] = {
     {"dram_bytes", "DRAM", Unit::bytes},
     {"l2_bytes", "L2", Unit::bytes},
     {"wall_ns", "wall time", Unit::ns, "slower", "faster"},
-    {"wall_p95_ns", "wall time, 95 %", Unit::ns, "slower", "faster"},
+    {"wall_p95_ns", "wall time, p95", Unit::ns, "slower", "faster"},
     {"wall_longest_ns", "wall time, longest", Unit::ns, "slower", "faster"},
     {"gpu_busy_ns", "GPU busy", Unit::ns, "slower", "faster"},
     {"gpu_idle_ns", "GPU idle", Unit::ns, "more", "less"},

@@ -41,9 +41,10 @@ export interface State {
   /** Selected part of the timeline, ns; both undefined: none. */
   start: number | undefined;
   end: number | undefined;
-  /** Of the view's table: key of a column, "-" before it for the other direction; the text to find. */
+  /** Of the view's table: key of a column, "-" before it for the other direction; the text to find; shown columns. */
   sort: string | undefined;
   find: string | undefined;
+  columns: string | undefined;
   theme: Choice;
   /** Table of kernels: only kernels of the selected module; one row per module. */
   within: boolean;
@@ -66,6 +67,7 @@ const kDefaults: State = {
   end: undefined,
   sort: undefined,
   find: undefined,
+  columns: undefined,
   theme: "auto",
   within: false,
   grouped: false,
@@ -99,6 +101,7 @@ export function stateOf(hash: string): State {
     end: number(from.get("end"), -1e15),
     sort: from.get("sort") ?? undefined,
     find: from.get("find") ?? undefined,
+    columns: from.get("columns") ?? undefined,
     theme: pick("theme", kChoices, kDefaults.theme),
     within: from.get("within") === "1",
     grouped: from.get("grouped") === "1",
@@ -138,11 +141,17 @@ function writeLater(isStep: boolean): void {
   else if (waiting === 0) waiting = window.setTimeout(writeHash, 150);
 }
 
+/** What the table of a view that was left shows, so that it is there again on the way back. */
+const left = new Map<View, Pick<State, "sort" | "find" | "columns">>();
+
 export function update(change: Partial<State>): void {
   const before = state;
   // Another view has another table.
   const isOther = change.view !== undefined && change.view !== state.view;
-  state = { ...state, ...(isOther ? { sort: undefined, find: undefined } : {}), ...change };
+  const { sort, find, columns } = state;
+  if (isOther) left.set(state.view, { sort, find, columns });
+  const own = { sort: undefined, find: undefined, columns: undefined, ...left.get(change.view!) };
+  state = { ...state, ...(isOther ? own : {}), ...change };
   if ((Object.keys(change) as (keyof State)[]).every((key) => before[key] === state[key])) return;
   if (isLinked) writeLater(before.view !== state.view);
   for (const listener of [...listeners]) listener();

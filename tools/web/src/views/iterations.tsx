@@ -107,7 +107,7 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
         key={of}
         columns={columns}
         rows={table.rows}
-        keyOf={(row) => String(table.rows.indexOf(row))}
+        keyOf={(_, at) => String(at)}
         selected={of !== "iterations" || selected === undefined ? undefined : String(selected)}
         select={(row) => of === "iterations" && select(rows.indexOf(row))}
         open={(row) => of === "iterations" && show(row)}

@@ -74,7 +74,7 @@ function TopKernels({ trace, module }: { trace: Trace; module: number }): JSX.El
   return (
     <>
       <h3>Heaviest kernels</h3>
-      <ul class="links">
+      <ul class="links names">
         {kernels.map((pair) => {
           const row = trace.tables.kernels[pair.kernel]!;
           return (

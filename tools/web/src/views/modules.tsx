@@ -8,66 +8,44 @@ import type { ModuleRow } from "../data/rows";
 import { update, useStore } from "../state";
 import { ColumnSwitch, type Columns } from "../ui/column_switch";
 import type { TableColumn } from "../ui/columns";
-import { statedColumn } from "../ui/stated_columns";
+import { statedColumn, type Texts } from "../ui/stated_columns";
 import { Switch } from "../ui/switch";
-import { Table, type TreeOf } from "../ui/table";
+import { Table, type TableProps } from "../ui/table";
 import { Icicle, ShareLegend } from "./icicle";
 import { ModuleDetails } from "./module_details";
 
-/** Children after their parents, siblings in order of first appearance or as sorted. */
-function arranged(
-  trace: Trace,
-  folded: ReadonlySet<string>,
-  sort: ((a: ModuleRow, b: ModuleRow) => number) | undefined,
-): ModuleRow[] {
-  const out: ModuleRow[] = [];
-  const add = (places: readonly number[]): void => {
-    const rows = places.map((at) => trace.modules[at]!);
-    if (sort !== undefined) rows.sort(sort);
-    for (const row of rows) {
-      out.push(row);
-      if (!folded.has(row.path)) add(trace.children[trace.byPath.get(row.path)!]!);
-    }
-  };
-  add(trace.roots);
-  return out;
-}
-
-export function useModuleTree(trace: Trace): TreeOf<ModuleRow> {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  return useMemo(
-    () => ({
-      depth: (row: ModuleRow) => row.depth - 1,
-      hasChildren: (row: ModuleRow) => trace.children[trace.byPath.get(row.path)!]!.length > 0,
-      folded,
-      fold: (key: string, fold: boolean) => {
-        const next = new Set(folded);
-        if (fold) next.add(key);
-        else next.delete(key);
-        setFolded(next);
-      },
-      arrange: (sort) => arranged(trace, folded, sort),
-    }),
-    [trace, folded],
+/** The tree as rows: iterations first, unfolded to their third level; what runs outside of them is folded. */
+export function moduleTree(trace: Trace): Required<Pick<TableProps<ModuleRow>, "rows" | "below" | "unfolded">> {
+  const loop = trace.placeOf(trace.tables.iterations.path) ?? -1;
+  const isAbove = (module: number): boolean => trace.isWithin(loop, module);
+  const rowsOf = (modules: readonly number[]): ModuleRow[] =>
+    [...modules.filter(isAbove), ...modules.filter((one) => !isAbove(one))].map((one) => trace.modules[one]!);
+  const levels = (trace.modules[loop]?.depth ?? 1) + 2;
+  const unfolded = trace.modules.flatMap(({ path, depth }, i) =>
+    isAbove(i) || (depth < levels && (loop < 0 || trace.isWithin(i, loop))) ? [[path, true] as const] : [],
   );
+  return {
+    rows: rowsOf(trace.roots),
+    below: (row) => rowsOf(trace.children[trace.byPath.get(row.path)!]!),
+    unfolded: Object.fromEntries(unfolded),
+  };
 }
 
-/** `full`: whole paths in place of names, which have the marks. */
+/** `full`: whole paths in place of names. */
 export function moduleColumns(trace: Trace, full: boolean, shown: Columns): TableColumn<ModuleRow>[] {
   const { modules, module_metrics: metrics } = trace.columns;
   return (shown === "metrics" ? metrics : modules).map((column) => {
-    const isName = column.key === "path" && !full;
-    return statedColumn<ModuleRow>(column, (row, key) => (isName ? row.name : valueOf(row, key)), {
-      whole: trace.gpuTotal,
-      ...(column.key !== "path" || isName ? { texts: (row: ModuleRow) => row.texts } : {}),
-    });
+    const nameOf = ({ path, name, texts }: ModuleRow): string =>
+      full ? path + (texts?.["path"] ?? name).slice(name.length) : (texts?.["path"] ?? name);
+    const texts = (row: ModuleRow): Texts | undefined => (column.key === "path" ? { path: nameOf(row) } : row.texts);
+    return statedColumn<ModuleRow>(column, valueOf, { whole: trace.gpuTotal, texts });
   });
 }
 
 export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
   const state = useStore();
   const [flat, setFlat] = useState(false);
-  const tree = useModuleTree(trace);
+  const tree = useMemo(() => moduleTree(trace), [trace]);
   const [shown, show] = useState<Columns>("time");
   const columns = useMemo(() => moduleColumns(trace, flat, shown), [trace, flat, shown]);
   const metrics = kMetrics.filter((metric) => trace.has(metric));
@@ -97,13 +75,13 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
           linked
           label="Modules"
           columns={columns}
-          rows={trace.modules}
+          {...(flat ? { rows: trace.modules } : tree)}
+          key={String(flat)}
           keyOf={(row) => row.path}
           selected={state.module}
           search={(row) => row.path}
           select={(row) => update({ module: row.path })}
           open={() => update({ view: "timeline" })}
-          {...(flat ? {} : { tree })}
           tools={
             <>
               <label class="check">
