@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every view of the page, light and dark, at 1440, 1280 and 390 px: no error, contrast, nothing cut or overlapping, the
-// keyboard reaches everything, values of report --json, eight reference pictures. For .ci/run: it takes two minutes.
+// keyboard reaches everything, values of report --json, nine reference pictures. For .ci/run: it takes two minutes.
 //
 //   node page_matrix_test.mjs RANGEFINDER REPLAY REPOSITORY      exit code 77: skipped, with the reason
 //
@@ -33,6 +33,10 @@ const kShown = [
   ...kViews.map((view) => [view, { module: kModule }]),
   ["timeline", kPart],
   ["kernels", { kernel: "no such kernel" }],
+  ["kernels", { grouped: "1", sort: "-p95_ns" }],
+  ["modules", { module: `${kModule}/layers/3/self_attn`, metric: "dram" }],
+  ["modules", { find: "no such module", metric: "saving" }],
+  ["modules", { columns: "calls,kernels,gpu_ns,gpu_ns_exclusive,host_ns,dram_read_bytes,dram_write_bytes,l2_bytes" }],
 ];
 
 test("the checks of looks find a text that is cut, that leaves its box, and a button that Tab does not reach", async () => {
@@ -110,6 +114,7 @@ const kPictures = [
   ["timeline-phone", "timeline", {}, 390, "dark"],
   ["modules-light", "modules", { module: kModule }, 1440, "light"],
   ["modules-phone", "modules", { module: kModule }, 390, "light"],
+  ["icicle-dark", "modules", { find: "decoder", metric: "dram" }, 1280, "dark"],
   ["kernels-dark", "kernels", {}, 1280, "dark"],
   ["overview-light", "overview", {}, 1440, "light"],
 ];

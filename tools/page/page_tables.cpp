@@ -5,12 +5,14 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
 #include <variant>
 
 #include "profiler/attribution/totals_json.h"
+#include "profiler/base/iteration_names.h"
 #include "schema/key_names.h"
 #include "tools/analysis/queries/byte_fit.h"
 #include "tools/analysis/queries/cells.h"
@@ -229,6 +231,55 @@ void add_findings(OrderedJson& out, const RunSummary& run) {
   out["not_checked"] = cannot_tell_text(run.cannot_tell, {.width = 0});
 }
 
+/// What a fix saves at most, an iteration: by module, numbers folded. Findings may be about the same time:
+/// the largest counts.
+std::map<std::string, double> savings_of(const OrderedJson& findings) {
+  std::map<std::string, double> out;
+  for (const OrderedJson& finding : findings) {
+    if (!finding.contains("prize_ns") || finding.contains("outside_of_iterations")) continue;
+    const double ns = finding.value("saving_per_iteration_ns", finding["prize_ns"].get<double>());
+    const auto put = [&out](const std::string& where, double part) {
+      out[where] = std::max(out[where], part);
+    };
+    if (!finding.contains("modules")) put(finding.value("where", ""), ns);
+    for (const OrderedJson& part : finding.value("modules", OrderedJson::array()))
+      put(part["where"], ns * part["share"].get<double>());
+  }
+  return out;
+}
+
+/// Numbers the families of modules whose paths differ by numbers only, level by level, so that siblings have
+/// numbers near each other. Divides their savings by GPU time.
+void add_families(OrderedJson& modules, const std::map<std::string, double>& savings) {
+  struct Family {
+    std::size_t number = 0;
+    double gpu_ns = 0;
+    std::size_t modules = 0;
+  };
+  std::unordered_map<std::string, Family> families;
+  const auto gpu_ns = [](const OrderedJson& row) { return row.value("gpu_ns", 0.0); };
+  std::vector<const OrderedJson*> levels;
+  for (const OrderedJson& row : modules) levels.push_back(&row);
+  std::stable_sort(levels.begin(), levels.end(),
+                   [](const auto* a, const auto* b) { return a->at("depth") < b->at("depth"); });
+  for (const OrderedJson* const row : levels) {
+    const std::string name = numbers_folded(row->at("path").get<std::string>());
+    Family& family = families.try_emplace(name, Family{families.size()}).first->second;
+    family.gpu_ns += gpu_ns(*row);
+    ++family.modules;
+  }
+  for (OrderedJson& row : modules) {
+    const std::string name = numbers_folded(row["path"].get<std::string>());
+    const Family& family = families.at(name);
+    row["family"] = family.number;
+    const auto saving = savings.find(name);
+    if (saving == savings.end()) continue;
+    const double part =
+        family.gpu_ns > 0 ? gpu_ns(row) / family.gpu_ns : 1.0 / static_cast<double>(family.modules);
+    row["saving_ns"] = static_cast<std::uint64_t>(saving->second * part);
+  }
+}
+
 OrderedJson gpu_json(const GpuRecord& gpu) {
   OrderedJson out = gpu_object(gpu);
   for (const auto& [type, flops] : gpu.peak_flops) out["peak_flops"][type] = flops;
@@ -301,6 +352,7 @@ OrderedJson page_tables(const SectionInput& input, const RunSummary& run, PageCo
   out["iterations"] = iterations_json(input, counts, limits, omitted);
   out["summary"] = run_summary_text(trace, run, {.width = 0});
   add_findings(out, run);
+  add_families(out["modules"], savings_of(out["findings"]));
   out["left_out"] = std::move(omitted);
   return out;
 }

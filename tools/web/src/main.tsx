@@ -95,7 +95,7 @@ async function start(): Promise<void> {
   try {
     const tables = await unpack<Tables>("tables");
     const named = { metrics: tables.named_metrics, topics: tables.metric_topics };
-    const traces = tables.traces.map((one, i) => new Trace(one, i, named, tables.columns));
+    const traces = tables.traces.map((one, i) => new Trace(one, i, named, tables.columns, tables.diff));
     // For two traces show the difference first.
     if (tables.diff !== undefined && location.hash === "") history.replaceState(null, "", "#view=diff");
     startState();

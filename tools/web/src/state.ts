@@ -41,9 +41,10 @@ export interface State {
   /** Selected part of the timeline, ns; both undefined: none. */
   start: number | undefined;
   end: number | undefined;
-  /** Of the view's table: key of a column, "-" before it for the other direction; the text to find; shown columns. */
+  /** Of the view's table: key of a column, "-" before it for the other direction, "" for none; the text to find. */
   sort: string | undefined;
   find: string | undefined;
+  /** Keys of its columns, with commas between; undefined: as many as fit. */
   columns: string | undefined;
   theme: Choice;
   /** Table of kernels: only kernels of the selected module; one row per module. */

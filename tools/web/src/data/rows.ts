@@ -45,6 +45,8 @@ export interface Values extends HasNamed, Stated {
   limit_share?: number;
   flop_per_dram_byte?: number;
   limiter?: string;
+  /** What a fix of the module saves at most, an iteration: of the findings about it. */
+  saving_ns?: number;
   memcpy_bytes?: Record<string, number>;
   metrics?: Record<string, { value?: number; n: number; mean: number; stddev: number }>;
 }
@@ -55,6 +57,8 @@ export interface ModuleRow extends Values {
   calls: number;
   name: string;
   parent: number;
+  /** The same for modules whose paths differ by numbers only. */
+  family: number;
 }
 
 export interface KernelRow extends HasNamed, Stated {

@@ -28,13 +28,17 @@ import {
 } from "@tanstack/preact-table";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { update, useStore } from "../state";
-import { withValues, type TableColumn } from "./columns";
+import { countText } from "../data/numbers";
+import { update, useStore, type State } from "../state";
+import { cellText, withValues, type TableColumn } from "./columns";
 import { copyText, csvOf } from "./csv";
-import { Cell, ColumnMenu, Head } from "./table_parts";
+import { Cell, ColumnMenu, Head, kIndent } from "./table_parts";
 
 const kRow = 24;
 const kPrinted = 400;
+/** Of the first column's texts. */
+const kLetter = 7.5;
+const kMargin = 40;
 /** Of the frozen column, in the width of the table. */
 const kMaxFirst = 0.45;
 
@@ -50,8 +54,8 @@ export interface TableProps<Row extends object> {
   open?: (row: Row) => void;
   /** Makes a tree of the rows: the first column is indented, and rows fold. */
   below?: (row: Row) => readonly Row[];
-  /** Keys of the rows of a tree that are unfolded at first; true: all. */
-  unfolded?: Record<string, boolean> | true;
+  /** Keys of the rows of a tree that are unfolded at first; undefined: all. */
+  unfolded?: Record<string, boolean>;
   /** Key of a column. */
   sort?: string;
   /** The link holds the order, the text to find and the columns: for the one table of a view. */
@@ -119,18 +123,12 @@ function usePrinting(): boolean {
   return printing;
 }
 
-interface View {
-  /** Key of a column, "-" before it for the other direction, "" for none. */
-  sort?: string | undefined;
-  find?: string | undefined;
-  /** Keys of the shown columns, with commas between; undefined: as many as fit. */
-  columns?: string | undefined;
-}
+type TableView = Partial<Pick<State, "sort" | "find" | "columns">>;
 
 /** Order, text to find and columns: in the link, or of the table alone. */
-function useView(linked: boolean | undefined): [View, (change: View) => void] {
+function useView(linked: boolean | undefined): [TableView, (change: TableView) => void] {
   const state = useStore();
-  const [own, setOwn] = useState<View>({});
+  const [own, setOwn] = useState<TableView>({});
   return linked === true ? [state, update] : [own, (change) => setOwn((before) => ({ ...before, ...change }))];
 }
 
@@ -201,7 +199,7 @@ function useRows<Row extends object>(props: TableProps<Row>, width: number) {
   useEffect(() => {
     const row = props.selected === undefined ? undefined : table.getCoreRowModel().rowsById[props.selected];
     for (const parent of row?.getParentRows() ?? []) parent.toggleExpanded(true);
-  }, [props.selected, props.rows]);
+  }, [props.selected]);
   return { table, all, shown, view, setView };
 }
 
@@ -216,6 +214,16 @@ export function Table<Row extends object>(props: TableProps<Row>): JSX.Element {
   const [copied, setCopied] = useState("");
   const printing = usePrinting();
   const { rows } = table.getRowModel();
+  const { flatRows } = table.getCoreRowModel();
+  const longest = useMemo(
+    () =>
+      kMargin +
+      flatRows.reduce(
+        (most, row) => Math.max(most, kLetter * cellText(all[0]!, row.original).length + kIndent * row.depth),
+        0,
+      ),
+    [flatRows, all],
+  );
   const place = rows.findIndex((row) => row.id === props.selected);
   const show = (at: number): void => {
     const element = scroll.box.current;
@@ -226,6 +234,7 @@ export function Table<Row extends object>(props: TableProps<Row>): JSX.Element {
   };
   useEffect(() => show(place), [props.selected, rows.length]);
 
+  const go = (at: number): void => void (rows[at] !== undefined && props.select(rows[at].original));
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor(scroll.height / kRow) - 2);
     const steps: Record<string, number> = {
@@ -237,13 +246,9 @@ export function Table<Row extends object>(props: TableProps<Row>): JSX.Element {
       End: rows.length - 1,
     };
     const row = rows[place];
-    const next = rows[Math.max(0, Math.min(rows.length - 1, steps[event.key] ?? -1))];
-    if (event.key in steps) next !== undefined && props.select(next.original);
+    if (event.key in steps) go(Math.max(0, Math.min(rows.length - 1, steps[event.key]!)));
     else if (row !== undefined && props.below && event.key === "ArrowLeft" && !row.getIsExpanded())
-      row
-        .getParentRows()
-        .slice(-1)
-        .forEach((parent) => props.select(parent.original));
+      go(rows.findIndex(({ id }) => id === row.parentId));
     else if (row !== undefined && props.below && /^Arrow(Left|Right)$/.test(event.key))
       row.toggleExpanded(event.key === "ArrowRight");
     else if (row !== undefined && event.key === "Enter") props.open?.(row.original);
@@ -263,16 +268,16 @@ export function Table<Row extends object>(props: TableProps<Row>): JSX.Element {
     : Math.min(rows.length, Math.ceil((scroll.top + scroll.height) / kRow) + 4);
   const columns = all.filter(({ key }) => shown.includes(key));
   const widths = columns.map(({ key }) => table.getColumn(key)!.getSize());
-  if (!(columns[0]!.key in table.state.columnSizing)) widths[0] = Math.min(widths[0]!, kMaxFirst * scroll.width);
+  // Until it is resized, the first column is as wide as its texts, if there is room.
+  const grows = !(columns[0]!.key in table.state.columnSizing);
+  if (grows) widths[0] = Math.min(widths[0]!, kMaxFirst * scroll.width);
   const grid = widths
-    .map((width, i) =>
-      i === 0 && !(columns[0]!.key in table.state.columnSizing) ? `minmax(${width}px, 1fr)` : `${width}px`,
-    )
+    .map((width, i) => (i === 0 && grows ? `minmax(${width}px, ${Math.max(width, longest)}px)` : `${width}px`))
     .join(" ");
   const beyond = widths.filter(
     (_, i) => widths.slice(0, i + 1).reduce((sum, width) => sum + width, 0) > scroll.left + scroll.width + 1,
   ).length;
-  const total = table.getCoreRowModel().flatRows.length;
+  const total = flatRows.length;
   const hidden = all.filter(({ key }) => !shown.includes(key));
   return (
     <section class="table" aria-label={props.label}>
@@ -288,23 +293,16 @@ export function Table<Row extends object>(props: TableProps<Row>): JSX.Element {
         )}
         {props.tools}
         {props.below !== undefined && (
-          <button
-            type="button"
-            onClick={() =>
-              table.getIsAllRowsExpanded()
-                ? table.setExpanded(props.unfolded === true ? {} : (props.unfolded ?? {}))
-                : table.setExpanded(true)
-            }
-          >
-            {table.getIsAllRowsExpanded() ? "Fold" : "Unfold all"}
+          <button type="button" onClick={() => table.toggleAllRowsExpanded()}>
+            {table.getIsAllRowsExpanded() ? "Fold all" : "Unfold all"}
           </button>
         )}
         <span class="fill" />
         <span class="dim" role="status">
           {copied !== ""
             ? copied
-            : `${rows.length === total ? "" : `${rows.length.toLocaleString("en-US")} of `}${total.toLocaleString("en-US")} rows`}
-          {beyond > 0 && `, ${beyond} more columns to the right`}
+            : `${rows.length === total ? "" : `${countText(rows.length)} of `}${countText(total)} rows`}
+          {beyond > 0 && `, ${beyond} more ${beyond === 1 ? "column" : "columns"} to the right`}
         </span>
         {all.length > 1 && (
           <ColumnMenu

@@ -2,20 +2,15 @@
 //
 // Parts of a table: titles that sort and resize, cells with a bar below the number, the choice of columns.
 import type { JSX } from "preact";
+import type { Header, Row } from "@tanstack/preact-table";
 import { cellText, plainText, type TableColumn } from "./columns";
+import type { features } from "./table";
 
-/** Of the library's header. */
-interface HeadOf {
-  id: string;
-  column: {
-    getIsSorted: () => false | "asc" | "desc";
-    toggleSorting: () => void;
-    resetSize: () => void;
-  };
-  getResizeHandler: () => (event: unknown) => void;
-}
-
-export function Head<Row>({ header, stated }: { header: HeadOf; stated: TableColumn<Row> }): JSX.Element {
+export function Head<Of extends object>(props: {
+  header: Header<typeof features, Of>;
+  stated: TableColumn<Of>;
+}): JSX.Element {
+  const { header, stated } = props;
   const { column } = header;
   const sorted = column.getIsSorted();
   const arrow = sorted === false ? "" : (sorted === "asc") === (stated.unit === "text") ? " ▾" : " ▴";
@@ -41,20 +36,17 @@ export function Head<Row>({ header, stated }: { header: HeadOf; stated: TableCol
   );
 }
 
-/** Of the library's row. */
-interface FoldOf {
-  depth: number;
-  getCanExpand: () => boolean;
-  getIsExpanded: () => boolean;
-  toggleExpanded: () => void;
-}
-
+export const kIndent = 14;
 const kLongest = 2000;
 /** Their end tells more than their beginning. */
 const kPaths = ["path", "where", "trace"];
 
 /** `fold`: of the first column of a tree. */
-export function Cell<Row>(props: { column: TableColumn<Row>; row: Row; fold?: FoldOf }): JSX.Element {
+export function Cell<Of extends object>(props: {
+  column: TableColumn<Of>;
+  row: Of;
+  fold?: Row<typeof features, Of>;
+}): JSX.Element {
   const { column, row, fold } = props;
   const bar = column.bar?.(row);
   const text = cellText(column, row);
@@ -64,7 +56,7 @@ export function Cell<Row>(props: { column: TableColumn<Row>; row: Row; fold?: Fo
       class={!isText ? "cell" : fold === undefined && kPaths.includes(column.key) ? "cell text path" : "cell text"}
       role="gridcell"
       title={plainText(column, row).slice(0, kLongest)}
-      {...(fold !== undefined && { style: { paddingLeft: `${6 + 14 * fold.depth}px` } })}
+      {...(fold !== undefined && { style: { paddingLeft: `${6 + kIndent * fold.depth}px` } })}
     >
       {fold !== undefined && (
         <span
@@ -78,15 +70,17 @@ export function Cell<Row>(props: { column: TableColumn<Row>; row: Row; fold?: Fo
           {fold.getCanExpand() ? (fold.getIsExpanded() ? "▾" : "▸") : ""}
         </span>
       )}
-      {bar !== undefined && <span class="bar" style={{ width: `${Math.min(100, Math.max(0, bar * 100))}%` }} />}
+      {bar !== undefined && bar > 0.005 && (
+        <span class="bar" style={{ width: `${Math.min(100, Math.max(0, bar * 100))}%` }} />
+      )}
       {isText ? <bdi>{text.length > kLongest ? `${text.slice(0, kLongest)}…` : text}</bdi> : <span>{text}</span>}
     </div>
   );
 }
 
 /** `show(undefined)`: as many columns as fit. */
-export function ColumnMenu<Row>(props: {
-  columns: readonly TableColumn<Row>[];
+export function ColumnMenu<Of>(props: {
+  columns: readonly TableColumn<Of>[];
   shown: readonly string[];
   fits: boolean;
   show: (keys: string[] | undefined) => void;

@@ -6,17 +6,20 @@ import { useMemo, useState } from "preact/hooks";
 import { kMetrics, metricTitle, valueOf, type Trace } from "../data/trace";
 import type { ModuleRow } from "../data/rows";
 import { update, useStore } from "../state";
-import { ColumnSwitch, type Columns } from "../ui/column_switch";
 import type { TableColumn } from "../ui/columns";
 import { statedColumn, type Texts } from "../ui/stated_columns";
-import { Switch } from "../ui/switch";
+import { ColumnSwitch, Switch, type Columns } from "../ui/switch";
 import { Table, type TableProps } from "../ui/table";
-import { Icicle, ShareLegend } from "./icicle";
+import { Icicle } from "./icicle";
 import { ModuleDetails } from "./module_details";
 
 /** The tree as rows: iterations first, unfolded to their third level; what runs outside of them is folded. */
 export function moduleTree(trace: Trace): Required<Pick<TableProps<ModuleRow>, "rows" | "below" | "unfolded">> {
-  const loop = trace.placeOf(trace.tables.iterations.path) ?? -1;
+  const { path } = trace.tables.iterations;
+  const gpuOf = (module: number): number => trace.modules[module]!.gpu_ns ?? 0;
+  // Replays of a graph have no module: most of the time is theirs.
+  const heaviest = path === "" ? undefined : [...trace.roots].sort((a, b) => gpuOf(b) - gpuOf(a))[0];
+  const loop = trace.placeOf(path) ?? heaviest ?? -1;
   const isAbove = (module: number): boolean => trace.isWithin(loop, module);
   const rowsOf = (modules: readonly number[]): ModuleRow[] =>
     [...modules.filter(isAbove), ...modules.filter((one) => !isAbove(one))].map((one) => trace.modules[one]!);
@@ -50,7 +53,6 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
   const columns = useMemo(() => moduleColumns(trace, flat, shown), [trace, flat, shown]);
   const metrics = kMetrics.filter((metric) => trace.has(metric));
   const metric = metrics.includes(state.metric) ? state.metric : "gpu";
-  const selected = state.module === undefined ? -2 : (trace.byPath.get(state.module) ?? -2);
   const left = trace.tables.left_out["modules"] ?? 0;
   return (
     <div class="view modules">
@@ -62,14 +64,11 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
           choose={(next) => update({ metric: next })}
         />
         <span class="fill" />
-        <ShareLegend />
+        <span class="dim">
+          {metric === "change" ? "orange: slower in B, blue: faster" : "a hue is a family of modules; pale: kernels"}
+        </span>
       </div>
-      <Icicle
-        trace={trace}
-        metric={metric}
-        selected={selected}
-        select={(module) => update({ module: trace.modules[module]?.path })}
-      />
+      <Icicle trace={trace} metric={metric} />
       <div class="beside">
         <Table
           linked
