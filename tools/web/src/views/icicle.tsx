@@ -5,7 +5,7 @@
 // click or Enter zooms into a module, Escape zooms out.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { durationText, percentText } from "../data/numbers";
+import { countText, durationText, percentText } from "../data/numbers";
 import { kernelKey, metricText, metricTitle, type Metric, type Trace } from "../data/trace";
 import { update, useStore } from "../state";
 import { hueColor, mixed, useTheme, type Theme } from "../theme";
@@ -71,41 +71,21 @@ function paint({ context, width, height }: Surface, boxes: readonly Box[], look:
   }
 }
 
-function BoxTip(props: { trace: Trace; box: Box; metric: Metric; all: number }): JSX.Element {
-  const { trace, box } = props;
-  const row = box.module >= 0 ? trace.modules[box.module]! : trace.tables.outside;
-  const change = props.metric === "change" ? trace.changes.get(trace.modules[box.module]?.path ?? "") : undefined;
-  const of = box.kernel === undefined ? row : trace.tables.kernels[box.kernel]!;
-  return (
-    <>
-      <b>
-        <bdi>{box.name.slice(0, 300)}</bdi>
-      </b>
-      <div>
-        {metricTitle[props.metric]}: {metricText(box.value, props.metric)}, {percentText(box.value / props.all)}
-      </div>
-      {change !== undefined && (
-        <div>
-          {durationText(change.a ?? 0)} in A, {durationText(change.b ?? 0)} in B: {change.verdict}
-        </div>
-      )}
-      {box.module >= 0 && box.kernel === undefined && (
-        <div>
-          {trace.modules[box.module]!.calls.toLocaleString("en-US")} calls, {row.kernels.toLocaleString("en-US")}{" "}
-          kernels
-        </div>
-      )}
-      {box.module >= -1 && box.kernel === undefined && (
-        <div>
-          {row.limit_share === undefined
-            ? "Share of limit not measured"
-            : `${percentText(row.limit_share)} of the nearest limit`}
-          {row.limiter !== undefined ? `, bound by ${row.limiter}` : ""}
-        </div>
-      )}
-      {"library" in of && of.library !== undefined && <div>{of.library}</div>}
-    </>
-  );
+function tipLines(trace: Trace, { module, kernel, value }: Box, metric: Metric, all: number): string[] {
+  const row = trace.modules[module];
+  const { limit_share: share, limiter } = row ?? trace.tables.outside;
+  const out = [`${metricTitle[metric]}: ${metricText(value, metric)}, ${percentText(value / all)}`];
+  const change = metric === "change" ? trace.changes.get(row?.path ?? "") : undefined;
+  if (change !== undefined)
+    out.push(`${durationText(change.a ?? 0)} in A, ${durationText(change.b ?? 0)} in B: ${change.verdict}`);
+  if (kernel !== undefined) return [...out, trace.tables.kernels[kernel]!.library ?? ""];
+  if (row !== undefined) out.push(`${countText(row.calls)} calls, ${countText(row.kernels)} kernels`);
+  const bound = limiter === undefined ? "" : `, bound by ${limiter}`;
+  if (module >= -1)
+    out.push(
+      (share === undefined ? "Share of limit not measured" : `${percentText(share)} of the nearest limit`) + bound,
+    );
+  return out;
 }
 
 export function Icicle({ trace, metric }: { trace: Trace; metric: Metric }): JSX.Element {
@@ -170,7 +150,12 @@ export function Icicle({ trace, metric }: { trace: Trace; metric: Metric }): JSX
       )}
       {over !== undefined && (
         <Tip x={over.x} y={over.y}>
-          <BoxTip trace={trace} box={over.box} metric={metric} all={boxes[0]!.value} />
+          <b>
+            <bdi>{over.box.name.slice(0, 300)}</bdi>
+          </b>
+          {tipLines(trace, over.box, metric, boxes[0]!.value).map((line) => (
+            <div key={line}>{line}</div>
+          ))}
         </Tip>
       )}
     </div>

@@ -3,7 +3,7 @@
 // Modules: the icicle, the tree as a table, and the details of the selected one.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { kMetrics, metricTitle, valueOf, type Trace } from "../data/trace";
+import { kMetrics, metricTitle, valueOf, type Metric, type Trace } from "../data/trace";
 import type { ModuleRow } from "../data/rows";
 import { update, useStore } from "../state";
 import type { TableColumn } from "../ui/columns";
@@ -45,6 +45,12 @@ export function moduleColumns(trace: Trace, full: boolean, shown: Columns): Tabl
   });
 }
 
+const kLegends: Partial<Record<Metric, string>> = {
+  host: "a hue: modules that differ by numbers only",
+  saving: "the largest saving that a finding names, an iteration",
+  change: "GPU time, an iteration; orange: slower in B, blue: faster",
+};
+
 export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
   const state = useStore();
   const [flat, setFlat] = useState(false);
@@ -64,9 +70,7 @@ export function ModulesView({ trace }: { trace: Trace }): JSX.Element {
           choose={(next) => update({ metric: next })}
         />
         <span class="fill" />
-        <span class="dim">
-          {metric === "change" ? "orange: slower in B, blue: faster" : "a hue is a family of modules; pale: kernels"}
-        </span>
+        <span class="dim">{kLegends[metric] ?? "a hue: modules that differ by numbers only; pale: kernels"}</span>
       </div>
       <Icicle trace={trace} metric={metric} />
       <div class="beside">
