@@ -62,22 +62,18 @@ async function bundle(entry) {
   const script = output.find((part) => part.type === "chunk").code;
   const style = output.find((part) => part.fileName.endsWith(".css")).source.toString();
   if (/<\/script|<!--/i.test(script)) throw new Error("the script contains a tag that would end it");
-  return { script: script.trim(), style: style.trim(), packages: packagesOf(output) };
+  return { script: script.trim(), style: style.trim() };
 }
 
-/** Folders of the packages in the script, also of those that our dependencies need. */
-function packagesOf(output) {
-  const modules = output.flatMap((part) => Object.keys(part.modules ?? {}));
-  const folders = modules.map((id) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]);
-  return [...new Set(folders.filter((folder) => folder !== undefined))].sort();
-}
-
-/** The licences of the bundled packages require their text in copies. */
-function licences(packages) {
-  const texts = packages.map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return `${name} ${version}\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}`;
-  });
+/** The licences of the bundled packages require their text in copies: all of the lock file without tools of the build. */
+function licences() {
+  const { packages } = JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8"));
+  const texts = Object.entries(packages)
+    .filter(([path, { dev, devOptional, optional }]) => path !== "" && !dev && !devOptional && !optional)
+    .map(([path, { version }]) => {
+      const text = readFileSync(join(here, path, "LICENSE"), "utf8").trim();
+      return `${path.split("node_modules/").at(-1)} ${version}\n\n${text}`;
+    });
   if (texts.some((text) => text.includes("<"))) throw new Error("a licence contains markup");
   return texts.join("\n\n");
 }
@@ -85,7 +81,7 @@ function licences(packages) {
 const digest = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 async function built(page) {
-  const { script, style, packages } = await bundle(page.entry);
+  const { script, style } = await bundle(page.entry);
   const policy = [
     "default-src 'none'",
     `script-src ${digest(script)}`,
@@ -101,7 +97,7 @@ async function built(page) {
   return readFileSync(join(here, `${page.name}.template.html`), "utf8")
     .replace("@policy@", () => policy)
     .replace("@sources@", digestOfSources)
-    .replace("@licences@", () => licences(packages))
+    .replace("@licences@", licences)
     .replace("@style@", () => style)
     .replace("@script@", () => script);
 }
