@@ -263,6 +263,18 @@ std::vector<AlikeChanges> alike(const TraceDiff& diff, const std::vector<const C
 
 }  // namespace
 
+std::string_view verdict_tone(std::string_view verdict) noexcept {
+  const auto is = [verdict](Verdict one, const char* QuantityName::*word) {
+    return verdict == verdict_name(one) ||
+           (word != nullptr && std::any_of(std::begin(kQuantityNames), std::end(kQuantityNames),
+                                           [&](const QuantityName& name) { return verdict == name.*word; }));
+  };
+  if (is(Verdict::worse, &QuantityName::worse)) return "worse";
+  if (is(Verdict::better, &QuantityName::better)) return "better";
+  const bool neither = verdict == "higher" || verdict == "lower";  // of a metric
+  return neither || is(Verdict::appeared, nullptr) || is(Verdict::gone, nullptr) ? "changed" : "";
+}
+
 const char* quantity_key(Quantity quantity) noexcept {
   return name_of(quantity).key;
 }

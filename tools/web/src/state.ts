@@ -7,17 +7,17 @@
 //
 // All views read and change this one store, so a selection in one view shows in all.
 import { useEffect, useState } from "preact/hooks";
+import { kPlots, type PlotOf } from "./data/limits";
 import { kMetrics, type Metric } from "./data/trace";
 import { kChoices, type Choice } from "./theme";
 
 export const kViews = [
   "overview",
   "modules",
-  "scatter",
-  "fit",
-  "roofline",
+  "limits",
   "timeline",
   "kernels",
+  "kernel",
   "copies",
   "memory",
   "iterations",
@@ -50,7 +50,8 @@ export interface State {
   /** Table of kernels: only kernels of the selected module; one row per module. */
   within: boolean;
   grouped: boolean;
-  /** Scatter and roofline: level shown, 0 for the leaves. Fit: depth, 0 for the default. */
+  /** Limits: what the plot shows; the level of its modules, 0 for the leaves. */
+  plot: PlotOf;
   level: number;
   /** Iteration that the overview's picture shows; undefined: the median one. */
   replay: number | undefined;
@@ -72,6 +73,7 @@ const kDefaults: State = {
   theme: "auto",
   within: false,
   grouped: false,
+  plot: "roofline",
   level: 0,
   replay: undefined,
 };
@@ -106,6 +108,7 @@ export function stateOf(hash: string): State {
     theme: pick("theme", kChoices, kDefaults.theme),
     within: from.get("within") === "1",
     grouped: from.get("grouped") === "1",
+    plot: pick("plot", kPlots, kDefaults.plot),
     level: number(from.get("level")) ?? 0,
     replay: number(from.get("replay")),
   };

@@ -2,7 +2,7 @@
 //
 // The tables of one trace, with queries for the views: the tree of modules, the kernels of a module, its limiter.
 // Computes no numbers except sums over values of the trace.
-import { isChange, type Diff, type DiffRow } from "./diff";
+import type { Diff, DiffRow } from "./diff";
 import { unitText } from "./numbers";
 import type { HasNamed, NamedTable } from "./named";
 import type { KernelRow, ModuleRow, PageColumns, TraceTables, Values } from "./rows";
@@ -63,7 +63,7 @@ export class Trace {
     readonly columns: PageColumns,
     diff?: Diff,
   ) {
-    const changes = diff?.modules.filter((row) => row.quantity === "gpu_ns" && isChange(row)) ?? [];
+    const changes = diff?.modules.filter((row) => row.quantity === "gpu_ns" && row.tone !== undefined) ?? [];
     this.changes = new Map(changes.map((row) => [row.path, row]));
     this.children = tables.modules.map(() => []);
     tables.modules.forEach((row, i) => {
@@ -134,6 +134,10 @@ export class Trace {
     return this.roots.reduce((sum, i) => sum + (this.modules[i]!.gpu_ns ?? 0), this.tables.outside.gpu_ns ?? 0);
   }
 
+  get deepest(): number {
+    return this.modules.reduce((max, row) => Math.max(max, row.depth), 0);
+  }
+
   has(metric: Metric): boolean {
     return (
       (metric === "change" && this.changes.size > 0) ||
@@ -148,10 +152,9 @@ export class Trace {
     return peaks.size === 1 ? [...peaks][0] : undefined;
   }
 
-  /** L2 peak, from the rate and the share of a row that has both; undefined: unknown. */
+  /** L2 peak as far as a measured row knows it. */
   get peakL2(): number | undefined {
-    const row = this.modules.find((one) => one.l2_bytes_per_s !== undefined && (one.l2_peak_share ?? 0) > 0);
-    return row && row.l2_bytes_per_s! / row.l2_peak_share!;
+    return this.tables.l2_peak_bytes_per_s;
   }
 
   /** FLOP/s by type, under the same condition. */

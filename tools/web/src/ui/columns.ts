@@ -15,6 +15,8 @@ export interface TableColumn<Row> {
   text?: (row: Row) => string | undefined;
   /** Share of the whole, 0 to 1, drawn as a bar behind the number. */
   bar?: (row: Row) => number | undefined;
+  /** What the value means: the class of its cell. */
+  tone?: (row: Row) => string | undefined;
   /** Tooltip of the title. */
   tip?: string;
   /** Where there is no room, the lowest is hidden first; undefined: it never is before one that has it. */

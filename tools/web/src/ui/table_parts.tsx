@@ -53,7 +53,7 @@ export function Cell<Of extends object>(props: {
   const isText = column.unit === "text";
   return (
     <div
-      class={!isText ? "cell" : fold === undefined && kPaths.includes(column.key) ? "cell text path" : "cell text"}
+      class={`cell ${isText ? "text" : ""} ${isText && fold === undefined && kPaths.includes(column.key) ? "path" : ""} ${column.tone?.(row) ?? ""}`}
       role="gridcell"
       title={plainText(column, row).slice(0, kLongest)}
       {...(fold !== undefined && { style: { paddingLeft: `${6 + kIndent * fold.depth}px` } })}

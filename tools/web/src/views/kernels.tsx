@@ -92,7 +92,7 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
             ...(state.grouped ? { module: trace.modules[shown.pair!.module]?.path } : {}),
           })
         }
-        open={() => update({ view: "timeline" })}
+        open={() => update({ view: "kernel" })}
         tools={
           <>
             <label class="check">

@@ -8,6 +8,7 @@ import { kernelKey, shortName, valueOf, type Trace } from "../data/trace";
 import type { ModuleRow, Values } from "../data/rows";
 import { Facts, type Fact } from "../ui/facts";
 import { statedFacts } from "../ui/stated_columns";
+import { hasData } from "../data/has_data";
 import { update } from "../state";
 import { HardwareMetrics } from "./hardware_metrics";
 
@@ -144,12 +145,9 @@ export function ModuleDetails({ trace, path }: { trace: Trace; path: string | un
         <button type="button" onClick={() => update({ view: "kernels", within: true })}>
           Its kernels
         </button>
-        <button type="button" onClick={() => update({ view: "scatter", level: row.depth })}>
-          In the scatter
-        </button>
-        {row.named?.["flops"] !== undefined && (
-          <button type="button" onClick={() => update({ view: "roofline", level: row.depth })}>
-            In the roofline
+        {hasData(trace, "limits") && (
+          <button type="button" onClick={() => update({ view: "limits", level: row.depth })}>
+            Its limits
           </button>
         )}
       </p>
