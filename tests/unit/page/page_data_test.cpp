@@ -223,6 +223,7 @@ TEST_CASE("the page's columns have titles, units and meanings of the report's ta
   CHECK(columns["kernel_metrics"][5] == Json({{"key", "tensor_pipe"},
                                               {"title", "Tensor"},
                                               {"unit", "percent"},
+                                              {"importance", 87},
                                               {"bar", true},
                                               {"tip", metric_tip(*find_named_metric("tensor_pipe"))}}));
 }

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json tables_of(const char* recording, const PageLimits& limits = {}) {
+Json recorded_page(const char* recording, const PageLimits& limits = {}) {
   WholeTrace trace(open_trace_folder(test::recorded(recording)), kPageColumns);
   return page_data(trace, limits).tables;
 }
@@ -69,7 +69,7 @@ TEST_CASE("points of time over bytes are without warm-up; from ten modules on th
 TEST_CASE("a module that the page omits is no point, and counts as omitted") {
   PageLimits limits;
   limits.modules = 20;
-  const Json tables = tables_of("rtdetr_exact", limits);
+  const Json tables = recorded_page("rtdetr_exact", limits);
 
   std::size_t points = 0, modules = 0;
   for (const Json& row : tables["byte_fit"]) {
@@ -81,7 +81,7 @@ TEST_CASE("a module that the page omits is no point, and counts as omitted") {
 }
 
 TEST_CASE("the page's roofs of modules are those of report --section roofline, and kernels have theirs") {
-  const Json tables = tables_of("case_gemm_metrics");
+  const Json tables = recorded_page("case_gemm_metrics");
   const test::SectionRun section("roofline", test::recorded("case_gemm_metrics"));
   std::size_t modules = 0, kernels = 0;
   for (const Json& point : tables["roofline"]) {
@@ -104,7 +104,7 @@ TEST_CASE("names in findings lead to the rows of the page that have them") {
   for (const char* const name :
        {"case_gemm_metrics", "decoder_sampled", "rtdetr_graph", "compiled_origins"}) {
     INFO(name);
-    const Json tables = tables_of(name);
+    const Json tables = recorded_page(name);
     for (const Json& finding : tables["findings"]) {
       const Json& all = finding["links"];
       if (finding.contains("kernel")) CHECK(all[finding["kernel"].get<std::string>()].contains("kernel"));

@@ -13,7 +13,7 @@ import { update } from "../state";
 import { HardwareMetrics } from "./hardware_metrics";
 
 /** Shown in other places. */
-const kStructure = "path depth name parent family memcpy_bytes metrics missing_sets named texts".split(" ");
+const kStructure = "path depth name parent family saving_ns memcpy_bytes metrics missing_sets named texts".split(" ");
 
 /** Values of a module. */
 export const moduleFacts = (trace: Trace, row: Values): Fact[] =>
