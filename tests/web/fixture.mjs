@@ -18,9 +18,7 @@ if (missing !== undefined) skip(missing);
 export const kViews = [
   "overview",
   "modules",
-  "scatter",
-  "fit",
-  "roofline",
+  "limits",
   "timeline",
   "kernels",
   "copies",

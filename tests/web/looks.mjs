@@ -33,12 +33,31 @@ export async function checkLooks(open, name) {
   }
 }
 
-/** Contrast, layout and cut text as shown now. */
+/** Contrast, layout, cut text and columns beyond the edge as shown now. */
 export async function checkShown(page, name) {
+  assert.deepEqual(await checkEdges(page), [], name);
   assert.deepEqual(await checkContrast(page), [], name);
   assert.deepEqual(await checkLayout(page), [], name);
   assert.deepEqual(await checkClipped(page), [], name);
 }
+
+/** A table with columns beyond its right edge says so, and one with hidden columns names them. */
+export const checkEdges = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("section.table")].flatMap((table) => {
+      const { scrollWidth, clientWidth } = table.querySelector(".scroll");
+      const out = [];
+      if (
+        scrollWidth > clientWidth + 1 &&
+        !/columns? to the right/.test(table.querySelector("[role=status]").textContent)
+      )
+        out.push(`${table.ariaLabel} has columns beyond its edge`);
+      const isCounted = /hidden/.test(table.querySelector("summary")?.textContent ?? "");
+      if (isCounted !== /Hidden columns: ./.test(table.querySelector(".note").textContent))
+        out.push(`${table.ariaLabel} does not name its hidden columns`);
+      return out;
+    }),
+  );
 
 /** WCAG 2.1 AA: 4.5 to 1. WCAG exempts disabled controls too. */
 export const checkContrast = (page) =>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every view of the page, light and dark, at 1440, 1280 and 390 px: no error, contrast, nothing cut or overlapping, the
-// keyboard reaches everything, values of report --json, eight reference pictures. For .ci/run: it takes two minutes.
+// keyboard reaches everything, values of report --json, reference pictures. For .ci/run: it takes two minutes.
 //
 //   node page_matrix_test.mjs RANGEFINDER REPLAY REPOSITORY      exit code 77: skipped, with the reason
 //
@@ -11,8 +11,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { csvOf, until } from "./browser.mjs";
-import { at, browser, kModule, kViews, made, traces } from "./fixture.mjs";
+import { at, browser, kModule, kViews, made, metricTrace, traces } from "./fixture.mjs";
 import { checkClipped, checkReach, checkShown } from "./looks.mjs";
+import { linesOf, torchMemory } from "./traces.mjs";
 
 const kWidths = [1440, 1280, 390];
 const kSchemes = ["light", "dark"];
@@ -33,7 +34,33 @@ const kShown = [
   ...kViews.map((view) => [view, { module: kModule }]),
   ["timeline", kPart],
   ["kernels", { kernel: "no such kernel" }],
+  ["limits", { plot: "l2", module: kModule }],
+  ["limits", {}, "metrics"],
+  ["limits", { plot: "kernels", kernel: "_Zsoftmax" }, "metrics"],
+  ["kernel", { kernel: "_Zsoftmax" }, "metrics"],
+  ["findings", {}, "gemm"],
+  ["iterations", {}, "power"],
+  ["memory", {}, "torch"],
+  ["diff", {}, "diff"],
+  ["kernels", { grouped: "1", sort: "-p95_ns" }],
+  ["modules", { module: `${kModule}/layers/3/self_attn`, metric: "dram" }],
+  ["modules", { find: "no such module", metric: "saving" }],
+  ["modules", { columns: "calls,kernels,gpu_ns,gpu_ns_exclusive,host_ns,dram_read_bytes,dram_write_bytes,l2_bytes" }],
 ];
+/** Of a page of two traces. */
+const kPair = ["rtdetr_r18", "rtdetr_r18_unfused"];
+const kRecorded = { gemm: ["case_gemm_metrics"], power: ["gemm_power"], diff: kPair };
+
+/** The page with this name, made once. */
+function fileOf(name) {
+  if (name === "metrics" && made.metrics === undefined) made.metrics = traces.page(name, metricTrace());
+  if (name === "torch" && made.torch === undefined) {
+    const trace = traces.made("torch", linesOf(["step", "step/model", "step/model/head"]));
+    writeFileSync(join(trace, "torch_memory.json"), torchMemory());
+    made.torch = traces.page(name, trace);
+  }
+  return (made[name] ??= traces.page(name, ...kRecorded[name].map((one) => traces.recorded(one))));
+}
 
 test("the checks of looks find a text that is cut, that leaves its box, and a button that Tab does not reach", async () => {
   const page = await shown("about");
@@ -56,9 +83,9 @@ test("the checks of looks find a text that is cut, that leaves its box, and a bu
   assert.match((await checkReach(page)).join(), /BUTTON "not reached"/);
 });
 
-for (const [view, more] of kShown)
-  test(`${view} ${Object.keys(more).join(", ")}: contrast, nothing cut or overlapping, in six forms`, async () => {
-    const page = await shown(view, more);
+for (const [view, more, name = "page"] of kShown)
+  test(`${view} ${Object.keys(more).join(", ")} ${name}: contrast, nothing cut or overlapping, in six forms`, async () => {
+    const page = await shown(view, more, { file: fileOf(name) });
     for (const width of kWidths) {
       await page.setViewportSize({ width, height: kHeights[width] ?? 800 });
       for (const colorScheme of kSchemes) {
@@ -71,9 +98,9 @@ for (const [view, more] of kShown)
   });
 
 test("the keyboard reaches everything in every view", async () => {
-  for (const [view, more] of kShown) {
-    const page = await shown(view, more);
-    assert.deepEqual(await checkReach(page), [], view);
+  for (const [view, more, name = "page"] of kShown) {
+    const page = await shown(view, more, { file: fileOf(name) });
+    assert.deepEqual(await checkReach(page), [], `${view} ${name}`);
     await page.close();
   }
 });
@@ -102,7 +129,79 @@ for (const [view, label, section, table, keys, least] of kValues)
     }
   });
 
-/** Name, view, what is shown in it, width, theme. */
+for (const name of ["page", "gemm"])
+  test(`${name}: every link of a finding leads to the module or kernel that it names`, async () => {
+    const page = await shown("findings", {}, { file: fileOf(name) });
+    const links = page.locator(".finding button.link");
+    const count = await links.count();
+    assert.ok(count > 1, `${count} links`);
+    const seen = { modules: 0, kernel: 0 };
+    for (let i = 0; i < count; ++i) {
+      const text = await links.nth(i).textContent();
+      await links.nth(i).click();
+      await until(page, () => !location.hash.includes("view=findings"));
+      const to = new URLSearchParams(new URL(page.url()).hash.slice(1));
+      ++seen[to.get("view")];
+      // A `*` is a number, or what only numbers tell apart.
+      const named = text.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+      const title = await page.locator(".details h2").first().textContent();
+      if (to.get("view") === "modules") assert.match(to.get("module"), new RegExp(`^${named.join("[^/]*")}$`), text);
+      else assert.ok(title.replace(/^void /, "").startsWith(text), `${text}: ${title}`);
+      await page.goBack();
+      await until(page, () => location.hash.includes("view=findings"));
+    }
+    assert.ok(seen.modules > 0 && (name === "page" || seen.kernel > 0), JSON.stringify(seen));
+  });
+
+test("the page of a difference has the verdicts of diff --json, worst first, and colours what got worse or better", async () => {
+  const page = await shown("diff", {}, { file: fileOf("diff") });
+  const pair = kPair.map((name) => traces.recorded(name));
+  const diff = JSON.parse(traces.run(traces.rangefinder, "diff", "--json", ...pair));
+  const keyOf = (row) => [row.path ?? row.name, row.quantity].join();
+  const tones = { worse: /^(worse|slower|more)$/, better: /^(better|faster|less|fewer)$/ };
+
+  assert.equal(await page.locator(".verdict").textContent(), diff.verdict.text);
+  for (const table of ["iteration", "modules", "kernels"]) {
+    await page.getByRole("radio", { name: table, exact: true }).click();
+    const rows = await csvOf(page, "Difference");
+    assert.equal(rows.length, diff[table].length, table);
+    const wanted = new Map(diff[table].map((row) => [keyOf(row), row.verdict]));
+    for (const row of rows) {
+      const [key, { verdict }] = [[row.path ?? row.name, row.quantity].join(), row];
+      assert.equal(verdict, wanted.get(key), `${table} ${key}`);
+    }
+    if (table !== "iteration") {
+      const worse = rows.map(({ verdict }) => tones.worse.test(verdict));
+      assert.equal(worse.lastIndexOf(true) + 1, worse.filter((one) => one).length, table);
+    }
+    const shownRows = await page
+      .locator('section[aria-label="Difference"] [role="gridcell"]')
+      .evaluateAll((cells) => cells.map((cell) => [cell.textContent, cell.className]));
+    for (const [tone, words] of Object.entries(tones)) {
+      for (const [text, name] of shownRows.filter(([one]) => words.test(one)))
+        assert.ok(name.split(" ").includes(tone), `${table}: ${text} has the class ${name}`);
+    }
+  }
+});
+
+test("a page of sampled and exact counters says so in place of a verdict on time", async () => {
+  const pair = ["decoder_sampled", "decoder_exact"].map((name) => traces.recorded(name));
+  const page = await shown("diff", {}, { file: traces.page("counters", ...pair) });
+
+  assert.match(await page.locator(".verdict").textContent(), /^No verdict on time: .*exact counters run launches one/);
+  assert.match(await page.locator(".view.diff").textContent(), /Set-ups differ: counters sampled and exact/);
+});
+
+test("a view without data is no tab", async () => {
+  const tabs = async (name) =>
+    (await (await shown("about", {}, { file: fileOf(name) })).locator(".tabs button").allTextContents()).join();
+
+  assert.match(await tabs("gemm"), /Limits,Timeline,Kernels,Copies,Memory,Iterations/);
+  assert.doesNotMatch(await tabs("power"), /Limits/);
+  assert.doesNotMatch(await tabs("torch"), /Limits|Copies/);
+});
+
+/** Name, view, what is shown in it, width, theme, page. */
 const kPictures = [
   ["timeline-light", "timeline", {}, 1440, "light"],
   ["timeline-dark", "timeline", { module: kModule }, 1280, "dark"],
@@ -110,8 +209,11 @@ const kPictures = [
   ["timeline-phone", "timeline", {}, 390, "dark"],
   ["modules-light", "modules", { module: kModule }, 1440, "light"],
   ["modules-phone", "modules", { module: kModule }, 390, "light"],
+  ["icicle-dark", "modules", { find: "decoder", metric: "dram" }, 1280, "dark"],
   ["kernels-dark", "kernels", {}, 1280, "dark"],
   ["overview-light", "overview", {}, 1440, "light"],
+  ["limits-light", "limits", { module: "gemm/fp16/1024" }, 1440, "light", "gemm"],
+  ["kernel-dark", "kernel", { kernel: "_Zsoftmax" }, 1280, "dark", "metrics"],
 ];
 /** Pictures are compared at a quarter of their size, where fonts of other machines differ little. */
 const kScale = 4;
@@ -148,10 +250,10 @@ const compared = (page, png, reference) =>
     { png, reference, scale: kScale, most: kMaxChannel },
   );
 
-for (const [name, view, more, width, scheme] of kPictures)
+for (const [name, view, more, width, scheme, of = "page"] of kPictures)
   test(`the picture ${name} is the reference, up to ${100 * kMaxShare} % of its pixels`, async () => {
     const place = join(traces.repository, "tests/web/pictures", `${name}.png`);
-    const page = await shown(view, more, { width, scheme });
+    const page = await shown(view, more, { width, scheme, file: fileOf(of) });
     await drawn(page);
     const png = (await page.screenshot()).toString("base64");
     const blank = await browser.context.newPage();

@@ -75,7 +75,7 @@ test("a module selected in the icicle is selected in every other view and in the
   await until(page, () => location.hash.includes("module=iteration%2Fmodel"));
   assert.equal(await page.locator(".body .row.selected").count(), 1);
   assert.match(await page.locator(".details h2").textContent(), /model/);
-  for (const view of ["Bytes × time", "Timeline", "Kernels", "Iterations"]) {
+  for (const view of ["Limits", "Timeline", "Kernels", "Iterations"]) {
     await page.getByRole("tab", { name: view }).click();
     assert.match(await page.locator(".selection .crumbs").textContent(), /iteration \/ model/, view);
   }
@@ -101,7 +101,7 @@ test("a kernel can be found by text, selected with the arrow keys, and shows all
 
   await until(page, () => document.querySelector(".details h2.code") !== null);
   const text = await page.locator(".details").textContent();
-  for (const part of ["attention", "P95", "Durations", "Launch configurations", "Runs in", "mangled"])
+  for (const part of ["attention", "p95", "Durations", "Launch configurations", "Runs in", "mangled"])
     assert.ok(text.includes(part), part);
 });
 
@@ -164,27 +164,29 @@ test("tabs, tables, icicle and timeline can be reached and used with the keyboar
   await until(page, () => location.hash.includes("module="));
   await page.locator('[role="tab"][aria-selected="true"]').focus();
   await page.keyboard.press("ArrowRight");
-  await until(page, () => location.hash.includes("view=scatter"));
+  await until(page, () => location.hash.includes("view=limits"));
 });
 
-test("the lines of time over bytes are those of report --fit, DRAM beside L2, and a depth can be chosen", async () => {
-  const report = traces.report(made.trace, "--section", "modules", "--fit").byte_fit;
-  const page = await browser.open(made.page, at("fit"));
-  for (const row of report) {
-    await page.getByRole("radio", { name: String(row.depth), exact: true }).click();
-    const [dram, l2] = await page.locator(".fit-line").allTextContents();
-    assert.match(dram, new RegExp(`^DRAM: r .* ${row.dram_outliers} outlier`));
-    assert.match(l2, new RegExp(`^L2: r .* ${row.l2_outliers} outlier`));
-    assert.equal(await page.locator(".byte-fit .plot canvas").count(), 2);
+test("time over bytes has the modules of report --fit without warm-up, its line, and none below ten modules", async () => {
+  const [first] = traces.report(made.trace, "--section", "iterations").iterations.filter((row) => !row.warm_up);
+  const words = ["--section", "modules", "--fit", "--iterations", `${first.iteration}:`];
+  const report = traces.report(made.trace, ...words).byte_fit;
+  assert.ok(report.some(({ modules }) => modules < 10) && report.some(({ modules }) => modules >= 10));
+  for (const of of ["dram", "l2"]) {
+    const page = await browser.open(made.page, at("limits", { plot: of }));
+    for (const row of report) {
+      await page.getByRole("radio", { name: String(row.depth), exact: true }).click();
+      const label = await page.locator(".limits .plot").getAttribute("aria-label");
+      const line = new RegExp(`fit: r .* us per MB, ${row[`${of}_outliers`]} outlier`);
+      if (row.modules < 10) assert.doesNotMatch(label, /fit: r/, `${of} ${row.depth}`);
+      else assert.match(label, line, `${of} ${row.depth}`);
+    }
+    await page.close();
   }
 });
 
-test("the scatter has a point for every module of a level that moved bytes, and a click selects one", async () => {
-  const page = await browser.open(made.page, at("scatter", { level: "3" }));
-  const report = traces
-    .report(made.trace)
-    .modules.filter((row) => row.depth === 3 && row.gpu_ns > 0 && row.dram_read_bytes + row.dram_write_bytes > 0);
-  assert.match(await page.locator(".scatter .tools").textContent(), new RegExp(`${report.length} modules, together`));
+test("a click on a point of Limits selects its module", async () => {
+  const page = await browser.open(made.page, at("limits", { level: "3" }));
   const box = await page.locator(".plot-box .u-over").boundingBox();
   for (let x = 0.02; x < 1 && !page.url().includes("module="); x += 0.02) {
     for (let y = 0.02; y < 1; y += 0.04) {
@@ -315,26 +317,29 @@ test("kernels in a module have metrics if the module has all their launches", as
 
 test("what was not measured is named, with the option that measures it", async () => {
   let page = await browser.open(made.metrics, at("kernels", { kernel: "_Zcopy" }));
-  assert.match(await page.locator(".missing").textContent(), /^Not measured, .*--counters exact --metrics all$/);
+  assert.match(
+    await page.locator(".hardware .missing").textContent(),
+    /^Not measured, .*--counters exact --metrics all$/,
+  );
 
   const rotated = traces.page("rotated", traces.recorded("rtdetr_rotated"));
   page = await browser.open(rotated, at("modules", { module: "warmup/model/backbone" }));
   assert.match(await page.locator(".hardware").textContent(), /achieved occupancy14\.7 %.*tensor17\.6 %/);
-  const [text] = await page.locator(".missing").allTextContents();
+  const [text] = await page.locator(".hardware .missing").allTextContents();
   assert.match(text, /: speed-of-light, memory, .*--metrics speed-of-light,memory,/);
   assert.doesNotMatch(text, /occupancy|pipes/);
   page = await browser.open(rotated, at("modules", { module: "warmup/model/encoder" }));
-  const partly = (await page.locator(".missing").allTextContents()).join(" ");
+  const partly = (await page.locator(".hardware .missing").allTextContents()).join(" ");
   assert.match(partly, /Not all kernels were measured with the metric set compute\./);
-  page = await browser.open(rotated, at("roofline"));
-  assert.match(await page.locator(".empty").textContent(), /--counters exact --metrics roofline/);
+  page = await browser.open(rotated, at("limits"));
+  assert.match(await page.locator(".note").textContent(), /--counters exact --metrics roofline/);
 });
 
 test("the roofline has a point for every module with operations, with its roof", async () => {
-  const page = await browser.open(made.metrics, at("roofline"));
+  const page = await browser.open(made.metrics, at("limits"));
   const rows = traces.report(join(traces.folder, "metrics"), "--section", "roofline").roofline;
   const leaves = rows.filter((row) => row.path !== "model");
-  assert.match(await page.locator(".roofline .tools").textContent(), new RegExp(`${leaves.length} modules`));
+  assert.match(await page.locator(".limits .tools").textContent(), new RegExp(`${leaves.length} modules`));
   const box = await page.locator(".plot-box .u-over").boundingBox();
   const tips = new Set();
   // A point reaches 14 px.
@@ -345,8 +350,8 @@ test("the roofline has a point for every module with operations, with its roof",
     }
   }
   assert.deepEqual([...tips].sort(), [
-    "model/attention1.90 TFLOP/s at 0.50 FLOP/byte79.2 % of its roof: DRAM, 2.40 TFLOP/sbound by dram",
-    "model/mlp605 TFLOP/s at 850 FLOP/byte61.2 % of its roof: compute, 989 TFLOP/sbound by compute",
+    "model/attention1.90 TFLOP/s at 0.50 FLOP per DRAM byte (carry-over up to 196.9 %), 31.7 per L2 byte (ring)79.2 % of its roof: DRAM at 2.40 TFLOP/s",
+    "model/mlp605 TFLOP/s at 850 FLOP per DRAM byte (carry-over up to 196.9 %), 10,083 per L2 byte (ring)61.2 % of its roof: compute at 989 TFLOP/s",
   ]);
   const shares = Object.fromEntries(leaves.map((row) => [row.path, row.of_roof]));
   assert.ok(Math.abs(shares["model/attention"] - 0.792) < 1e-3 && Math.abs(shares["model/mlp"] - 0.612) < 1e-3);
@@ -365,7 +370,7 @@ test("the page of two traces begins with the verdict of diff, and its rows are t
   assert.match(await page.locator(".view.diff").textContent(), /Set-ups differ: arguments --workers 8/);
   const keys = ["a", "b", "difference", "relative", "relative_interval", "verdict"];
   checkRows(await csvOf(page, "Difference"), diff.iteration, keys, (_, i) => i);
-  assert.deepEqual((await cells(page, "What")).slice(0, 3), ["wall time", "wall time, 95 %", "GPU busy"]);
+  assert.deepEqual((await cells(page, "What")).slice(0, 3), ["wall time", "wall time, p95", "GPU busy"]);
   assert.deepEqual(await cells(page, "Change"), [
     "+700.4 %",
     "+675.1 %",
@@ -386,7 +391,6 @@ test("by default a module without a change is not in the difference, and set-up 
   const page = await browser.open(traces.page("diff", ...pair));
   const [some, all] = [diffOf(...pair), diffOf("--all", ...pair)];
   const keys = ["a", "b", "difference", "relative", "verdict"];
-  // The page keeps the order of the tree.
   const identity = (row) => `${row.path}: ${row.quantity}`;
 
   await page.getByRole("radio", { name: "modules" }).click();
@@ -397,7 +401,9 @@ test("by default a module without a change is not in the difference, and set-up 
   const calls = await csvOf(page, "Difference");
   checkRows(calls, all.calls, keys, identity);
   // The same convolution of three warm-ups, in both.
-  const [row] = calls.filter((one) => one.path === "warmup/model/backbone/model/embedder/embedder/0");
+  const [row] = calls.filter(
+    ({ path, quantity }) => path === "warmup/model/backbone/model/embedder/embedder/0" && quantity === "gpu_ns",
+  );
   assert.ok(Math.abs(Number(row.relative)) < 0.1, JSON.stringify(row));
   assert.deepEqual(browser.take(), []);
 });

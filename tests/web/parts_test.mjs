@@ -17,10 +17,8 @@ const { statedColumn } = await load("ui/stated_columns.ts");
 const { cellText } = await load("ui/columns.ts");
 const { Spans } = await load("data/spans.ts");
 const { RateSeries, StepSeries } = await load("data/series.ts");
-const { fitOf, rateOf } = await load("views/scatter_points.ts");
-const { fitAt, fitPoints, lineAt, lineText } = await load("views/byte_fit_points.ts");
+const limits = await load("data/limits.ts");
 const { clamped, zoomed } = await load("views/timeline_zoom.ts");
-const { rooflinePoints, roofOf, peakLines } = await load("views/roofline_points.ts");
 const named = await load("data/named.ts");
 const { csvField } = await load("ui/csv.ts");
 const { stateOf, hashOf } = await load("state.ts");
@@ -133,48 +131,50 @@ test("memory in use keeps its value until it changes, and a peak between two pix
   assert.equal(memory.max(40, 50), 200);
 });
 
-test("points on a power law give its exponent, and their rate is bytes over time", () => {
-  const points = [1, 10, 100, 1000].map((x) => ({ module: 0, depth: 1, x, bytes: 5 * x ** 2 }));
-  const fit = fitOf(points);
-
-  assert.ok(Math.abs(fit.slope - 2) < 1e-9);
-  assert.ok(Math.abs(fit.r2 - 1) < 1e-9);
-  assert.equal(rateOf([{ x: 2e9, bytes: 10 }]), 5);
-  assert.equal(fitOf(points.slice(0, 2)), undefined);
+const limitsTrace = (tables, modules = []) => ({
+  modules,
+  children: modules.map((_, i) => modules.flatMap(({ parent }, child) => (parent === i ? [child] : []))),
+  deepest: Math.max(0, ...modules.map(({ depth }) => depth)),
+  peakDram: 2e12,
+  peakL2: 8e12,
+  peakFlops: { fp16_tensor: 1e15 },
+  tables: { byte_fit: [], kernels: [], ...tables },
 });
 
-test("the line of time over bytes is drawn from the report's numbers, and printed as there", () => {
+test("the line of time over bytes is drawn from the report's numbers, its text is as there, and points have bounds", () => {
   const fit = {
-    depth: 3,
-    modules: 24,
-    dram_r: 0.9712,
-    dram_us_per_mb: 1.2345,
-    dram_intercept_ns: 5000,
-    dram_outliers: 1,
+    ...{ depth: 1, modules: 24, dram_r: 0.9712, dram_us_per_mb: 1.2345, dram_intercept_ns: 5000, dram_outliers: 1 },
     points: {
-      module: [7, 9],
-      ns: [5e3, 5e5],
-      dram_bytes: [0, 4e3],
-      l2_bytes: [8, 9],
-      dram_far: [false, true],
-      l2_far: [],
+      ...{ module: [0, 1, 2], ns: [5e3, 5e5, 7], dram_bytes: [1e6, 4e6, null], l2_bytes: [8, 9, 0] },
+      ...{ dram_error: [2e5, 0, 9], l2_error: [0, 0, 0], dram_far: [false, true, false], l2_far: [] },
     },
   };
+  const trace = limitsTrace(
+    { byte_fit: [fit] },
+    [..."abc"].map((path) => ({ path, depth: 1, parent: -1 })),
+  );
+  const { points, lines, x, note } = limits.pictureOf(trace, "dram", 1, -1);
 
-  assert.equal(lineText(fit, "dram"), "r 0.97, 1.23 us per MB, 1 outlier");
-  assert.equal(lineText({ ...fit, dram_r: -0.5, dram_outliers: 0 }, "dram"), "r -0.50, 1.23 us per MB, 0 outliers");
-  assert.equal(lineText(fit, "l2"), "no line: all times or all bytes are equal");
-  assert.equal(lineAt(fit, "dram")(1e6), 5000 + 1234.5);
-  assert.equal(lineAt(fit, "l2"), undefined);
-  assert.deepEqual(fitPoints(fit, "dram")[1], { module: 9, bytes: 4e3, ns: 5e5, far: true });
-});
-
-test("the depth of the fit is the chosen one, else that of most modules", () => {
-  const fits = [2, 3, 4].map((depth) => ({ depth, modules: [5, 9, 9][depth - 2] }));
-
-  assert.equal(fitAt(fits, 4).depth, 4);
-  assert.equal(fitAt(fits, 0).depth, 3);
-  assert.equal(fitAt([], 0), undefined);
+  assert.equal(limits.fitText(fit, "dram"), "fit: r 0.97, 1.23 us per MB, 1 outlier");
+  assert.equal(limits.fitText({ ...fit, dram_r: -0.5, dram_outliers: 0 }, "dram").slice(0, 11), "fit: r -0.5");
+  assert.equal(limits.fitText(fit, "l2"), undefined);
+  assert.deepEqual(
+    points.map(({ module, low, high, far }) => [module, low, high, far]),
+    [
+      [0, 8e5, 1.2e6, false],
+      [1, undefined, undefined, true],
+    ],
+  );
+  const line = lines.find(({ label }) => label.startsWith("fit"));
+  assert.deepEqual(
+    [line.from, line.to],
+    [
+      [0, 5000],
+      [x.range[1], 5000 + 1.2345e-3 * x.range[1]],
+    ],
+  );
+  assert.match(note, /^2 modules of depth 1, without warm-up$/);
+  assert.deepEqual(limits.plotsOf(trace), ["dram", "l2"]);
 });
 
 const metric = (name, topic, more = {}) => ({ name, title: name, unit: "%", topic, ...more });
@@ -212,34 +212,52 @@ test("a metric has its unit, and its tip its meaning and busiest part", () => {
   assert.equal(named.namedTip({ metric: busy }), "L1 throughput: How busy.");
 });
 
-test("a module's roof is the lower of DRAM and the peak of its types, and unknown without one of them", () => {
-  const modules = [
-    { depth: 1, flop_per_dram_byte: 2, compute_peak_share: 0.1, named: { flops: 1e12 } },
-    { depth: 2, flop_per_dram_byte: 0.5, compute_peak_share: 0.1, named: { flops: 1e12 } },
-    { depth: 2, flop_per_dram_byte: 8, named: { flops: 1e12 } },
-    { depth: 2, flop_per_dram_byte: 0, compute_peak_share: 0, named: { flops: 0 } },
-    { depth: 2, named: {} },
+test("the line from a selected module ends on the roof that the data name, which is drawn", () => {
+  const roofline = [
+    { module: 1, flop_per_s: 1e12, dram: 2, l2: 0.5, roof: 4e12, is: "DRAM" },
+    { module: 2, flop_per_s: 1e14, dram: 800, error: 0.25, roof: 5e14, is: "compute" },
+    { kernel: 0, flop_per_s: 1e12, dram: 1 },
   ];
-  const trace = { modules, children: [[1, 2, 3, 4], [], [], [], []] };
-  const leaves = rooflinePoints(trace, 0);
+  const modules = [-1, 0, 0].map((parent, i) => ({ path: "a/b/3".slice(0, 1 + 2 * i), parent, depth: parent + 2 }));
+  const kernels = [{ name: "void k()", short: "k" }];
+  const trace = limitsTrace({ roofline, kernels }, modules);
+  const endOf = (selected) => {
+    const { lines } = limits.pictureOf(trace, "roofline", 0, selected);
+    const dash = lines.find(({ dash }) => dash);
+    const on = lines.filter(({ from: [x0, y0], to: [x1, y1], ...line }) => {
+      const [x, y] = dash.to;
+      return (
+        !line.dash &&
+        x0 <= x &&
+        x <= x1 &&
+        Math.abs((y0 * (y1 / y0) ** (Math.log(x / x0) / Math.log(x1 / x0))) / y - 1) < 1e-6
+      );
+    });
+    return [dash.label, on.map(({ label }) => label)];
+  };
 
+  assert.deepEqual(endOf(1), ["roof: DRAM", ["DRAM peak 2,000 GB/s"]]);
+  assert.deepEqual(endOf(2), ["roof: compute", ["its types 500 TFLOP/s"]]);
+  const { points } = limits.pictureOf(trace, "roofline", 0, -1);
   assert.deepEqual(
-    leaves.map((point) => point.module),
-    [1, 2],
+    points.map(({ module, x, ring, low }) => [module, x, ring === true, low]),
+    [
+      [1, 0.5, true, undefined],
+      [1, 2, false, undefined],
+      [2, 800, false, 640],
+    ],
   );
-  assert.deepEqual(roofOf(leaves[0], 4e12), { flops: 2e12, is: "DRAM" });
-  assert.deepEqual(roofOf(leaves[0], 4e13), { flops: 1e13, is: "compute" });
-  assert.equal(roofOf(leaves[0], undefined), undefined);
-  assert.equal(roofOf(leaves[1], 4e12), undefined);
-  assert.equal(rooflinePoints(trace, 1)[0].module, 0);
+  assert.equal(points[2].name, "b/3");
+  assert.deepEqual(limits.plotsOf(trace), ["roofline", "kernels"]);
+  assert.equal(limits.pictureOf(trace, "kernels", 0, 0).points[0].name, "k");
 });
 
 test("peaks of one height share a line", () => {
-  assert.deepEqual(peakLines({ fp32: 67e12, fp64_tensor: 66e12, fp16_tensor: 989e12, bf16_tensor: 989e12 }), [
+  assert.deepEqual(limits.peakLines({ fp32: 67e12, fp64_tensor: 66e12, fp16_tensor: 989e12, bf16_tensor: 989e12 }), [
     { title: "FP16 tensor, BF16 tensor", flops: 989e12 },
     { title: "FP32, FP64 tensor", flops: 67e12 },
   ]);
-  assert.deepEqual(peakLines({}), []);
+  assert.deepEqual(limits.peakLines({}), []);
 });
 
 test("zooming keeps the time at the pointer and never leaves the trace", () => {

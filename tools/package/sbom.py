@@ -28,7 +28,7 @@ def _purl(entry, version):
     """Package URL of a component; None: it has none."""
     quoted = urllib.parse.quote(version, safe=".")
     if "npm" in entry:
-        return f"pkg:npm/{entry['npm']}@{quoted}"
+        return f"pkg:npm/{entry['npm'].replace('@', '%40')}@{quoted}"
     if "source" in entry:
         return f"pkg:deb/debian/{entry['source']}@{quoted}?arch=source"
     if "debian" in entry and "*" not in entry["debian"]:

@@ -28,17 +28,26 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr std::string_view kTablesMark = "@rangefinder-tables@";
 constexpr std::string_view kTimelineMark = "@rangefinder-timeline@";
 
-/// The result of `diff`, with columns and texts. Rows without a change are included unless that makes too
-/// many.
+/// The result of `diff`, with columns and texts, worst first. Rows without a change are included unless that
+/// makes too many.
 OrderedJson difference(std::vector<IterationSeries>& sides) {
   constexpr std::size_t kMaxRows = 20'000;
-  const DiffAnswer answer(std::move(sides[0]), std::move(sides[1]), {});
+  DiffAnswer answer(std::move(sides[0]), std::move(sides[1]), {});
+  worst_first(answer.diff);
   std::vector<Table> tables = diff_tables(answer.diff, true);
   const auto is_long = [](const Table& table) { return table.rows.size() > kMaxRows; };
   if (std::any_of(tables.begin(), tables.end(), is_long)) tables = diff_tables(answer.diff, false);
   for (Table& table : tables) keep_first(table, kMaxRows);
   OrderedJson out = answer.json(tables);
   add_columns(out, tables);
+  out["sides"] = answer.sides_text();
+  out["explanation"] = answer.explanation();
+  for (const Table& table : tables) {
+    for (OrderedJson& row : out[table.name]) {
+      const std::string_view tone = verdict_tone(row["verdict"].get<std::string>());
+      if (!tone.empty()) row["tone"] = tone;
+    }
+  }
   return out;
 }
 

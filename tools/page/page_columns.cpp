@@ -26,7 +26,9 @@ using Keys = std::initializer_list<std::string_view>;
 constexpr std::array kUnits{"text",  "count",   "ns",     "bytes", "bytes_per_s",
                             "share", "percent", "factor", "number"};
 
+/// "p95" stays.
 std::string capital(std::string text) {
+  if (text.size() > 1 && std::isdigit(static_cast<unsigned char>(text[1])) != 0) return text;
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
 }
@@ -64,7 +66,7 @@ const std::vector<TableColumn> kMoreOfModules{
 
 OrderedJson metric_column(const NamedMetric& metric, const TableColumn& column) {
   const bool is_share = column.unit == Unit::percent;
-  OrderedJson out = column_json({metric.name, column.title, column.unit}, is_share);
+  OrderedJson out = column_json({metric.name, column.title, column.unit, column.importance}, is_share);
   if (metric.unit == std::string_view("FLOP/s")) out["unit"] = "flop_per_s";
   out["tip"] = metric_tip(metric);
   return out;
@@ -109,6 +111,7 @@ OrderedJson column_json(const TableColumn& column, bool bar) {
                   {"title", capital(column.title)},
                   {"unit", kUnits[static_cast<std::size_t>(column.unit)]}};
   if (!column.about.empty()) out["tip"] = capital(column.about);
+  if (column.importance != kAlwaysShown) out["importance"] = column.importance;
   if (bar) out["bar"] = true;
   return out;
 }

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include "profiler/base/iteration_names.h"
 #include "profiler/base/number_text.h"
 #include "tools/analysis/report/run_summary.h"
 
@@ -171,27 +170,14 @@ OrderedJson PageOverview::opening_json(const TraceTotals& trace, const RunSummar
 }
 
 OrderedJson PageOverview::evidence_json(const TraceTotals& trace, const Finding& finding,
-                                        const PageIndices& indices) const {
+                                        const FindingLinks& links, const PageIndices& indices) const {
   OrderedJson out = OrderedJson::array();
-  std::uint32_t path = 0;
-  for (const PathTotals& row : trace.totals.paths()) {
-    if (row.path == 0 || !indices.has_module(row.path)) continue;
-    const std::string text = trace.path_text(row.path);
-    // Its number is that of an iteration or layer: the first stands for all.
-    if (text != finding.where && numbers_folded(text) != finding.where) continue;
-    path = row.path;
-    break;
-  }
+  const std::uint32_t path = links.path(finding.where).value_or(0);
   if (path != 0)
     out.push_back({{"text", trace.path_text(path)}, {"view", "modules"}, {"module", indices.module(path)}});
-  if (!finding.kernel.empty()) {
-    for (const auto& [id, name] : trace.kernel_names) {
-      const bool is_it = name.mangled == finding.kernel || name.demangled == finding.kernel;
-      if (!is_it || indices.kernel(id) < 0) continue;
-      out.push_back({{"text", finding.kernel}, {"view", "kernels"}, {"kernel", indices.kernel(id)}});
-      break;
-    }
-  }
+  if (finding.kernel_id && indices.kernel(*finding.kernel_id) >= 0)
+    out.push_back(
+        {{"text", finding.kernel}, {"view", "kernels"}, {"kernel", indices.kernel(*finding.kernel_id)}});
   const std::optional<SampleWindow> span = path == 0 ? std::nullopt : span_of(path, trace);
   if (span) {
     OrderedJson link{{"text", "in the timeline"}};
@@ -208,8 +194,9 @@ OrderedJson PageOverview::evidence_json(const TraceTotals& trace, const Finding&
 OrderedJson PageOverview::json(const SectionInput& input, const RunSummary& run, const PageIndices& indices) {
   OrderedJson out = opening_json(input.trace, run);
   OrderedJson evidence = OrderedJson::array();
+  const FindingLinks links(input.trace, indices);
   for (const Finding& finding : run.findings)
-    evidence.push_back(evidence_json(input.trace, finding, indices));
+    evidence.push_back(evidence_json(input.trace, finding, links, indices));
   out["evidence"] = std::move(evidence);
   out["conditions"] = conditions_text(input.trace, run);
   if (!median_) return out;

@@ -18,6 +18,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "tools/analysis/queries/section.h"
+#include "tools/page/finding_links.h"
 #include "tools/page/iteration_bars.h"
 #include "tools/page/page_counts.h"
 #include "tools/page/page_indices.h"
@@ -44,6 +45,7 @@ class PageOverview {
  private:
   [[nodiscard]] nlohmann::ordered_json opening_json(const TraceTotals& trace, const RunSummary& run) const;
   [[nodiscard]] nlohmann::ordered_json evidence_json(const TraceTotals& trace, const Finding& finding,
+                                                     const FindingLinks& links,
                                                      const PageIndices& indices) const;
   [[nodiscard]] nlohmann::ordered_json time_link(const char* text) const;
   /// From the first start to the last end of work in the path, or below it, in the median iteration.

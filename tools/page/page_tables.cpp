@@ -5,20 +5,23 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
 #include <variant>
 
 #include "profiler/attribution/totals_json.h"
+#include "profiler/base/iteration_names.h"
 #include "schema/key_names.h"
-#include "tools/analysis/queries/byte_fit.h"
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/queries/kernel_table.h"
 #include "tools/analysis/queries/module_table.h"
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/analysis/report/run_summary.h"
+#include "tools/page/finding_links.h"
+#include "tools/page/limit_points.h"
 #include "tools/page/page_columns.h"
 
 namespace rangefinder {
@@ -107,6 +110,36 @@ void add_modules(OrderedJson& out, const TraceTotals& trace, const RowValues& va
   out["outside"] = made.json(all.back());
 }
 
+/// Of a generated kernel: operators, line of the program, number of modules.
+OrderedJson origins_json(const KernelOrigins& origins, std::uint32_t kernel) {
+  OrderedJson out = OrderedJson::array();
+  for (const OriginLine& one : origins.of(kernel))
+    out.push_back(
+        {{"operators", one.operators}, {"source", one.source.of_call}, {"paths", one.paths.size()}});
+  return out;
+}
+
+/// [{key, title, bytes_per_launch, hit_rate, throughput}] of each level of the memory; nothing: not measured.
+OrderedJson levels_json(const KernelTotals& kernel, const MeasuredKernel& measured) {
+  const CounterTotals& counters = kernel.counters;
+  const auto each = [&](std::uint64_t bytes) {
+    const bool known = counters.with_bytes != 0 || bytes != 0;  // sampled bytes are known by not being 0
+    const auto launches = static_cast<double>(counters.with_bytes == 0 ? kernel.count : counters.with_bytes);
+    return known ? std::optional(static_cast<double>(bytes) / launches) : std::nullopt;
+  };
+  OrderedJson out = OrderedJson::array();
+  for (const MemoryLevel& level : memory_levels(measured, each(counters.l2_bytes),
+                                                each(counters.dram_read_bytes + counters.dram_write_bytes))) {
+    const std::string_view key = level.key;
+    if (!level.measured() && (key == "shared" || key == "local")) continue;
+    OrderedJson& row = out.emplace_back(OrderedJson{{"key", level.key}, {"title", level.title}});
+    if (level.bytes_per_launch) row["bytes_per_launch"] = *level.bytes_per_launch;
+    if (level.hit_rate) row["hit_rate"] = *level.hit_rate;
+    if (level.throughput) row["throughput"] = *level.throughput;
+  }
+  return out;
+}
+
 void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts, const PageLimits& limits,
                  PageIndices& indices, OrderedJson& omitted) {
   const Table table = std::move(counts.kernels->tables(input).front());
@@ -131,47 +164,18 @@ void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts
     rows[i]["durations"] = std::move(buckets);
     add_cells(rows[i], table, table.rows[i]);
     const auto at = measured.find(order[i].name);
+    static const MeasuredKernel kNothing;
+    rows[i]["memory"] = levels_json(order[i], at == measured.end() ? kNothing : at->second);
+    if (OrderedJson origins = origins_json(input.trace.origins, order[i].name); !origins.empty())
+      rows[i]["origins"] = std::move(origins);
     if (at == measured.end()) continue;
     add_named(rows[i], at->second.values);
     add_top_stall(rows[i], at->second.values);
   }
   out["kernels"] = std::move(rows);
+  add_roofline(out, input, order, measured, indices);
   out["kernel_remarks"] =
       std::any_of(order.begin(), order.end(), partly_measured) ? kPartlyMeasuredRemark : "";
-}
-
-/// Rows of byte_fit as in `report --json`, each with its points: the modules, and which are far from a line.
-OrderedJson byte_fit_json(const TraceTotals& trace, const RowValues& values, const PageIndices& indices,
-                          OrderedJson& omitted) {
-  const std::vector<DepthFit> fits = byte_fits(trace, values);
-  OrderedJson out = render_rows(byte_fit_table(fits, 0));
-  std::size_t without = 0;
-  for (std::size_t i = 0; i < fits.size(); ++i) {
-    const DepthFit& fit = fits[i];
-    OrderedJson points = OrderedJson::object();
-    for (const char* const key : {"module", "ns", "dram_bytes", "l2_bytes", "dram_far", "l2_far"})
-      points[key] = OrderedJson::array();
-    for (std::size_t k = 0; k < fit.modules.size(); ++k) {
-      const FitModule& module = fit.modules[k];
-      if (!indices.has_module(module.path)) {
-        ++without;
-        continue;
-      }
-      const auto far = [&](DepthFit::Level level) {
-        const std::vector<std::size_t>& outliers = fit.lines[level].outliers;
-        return std::find(outliers.begin(), outliers.end(), k) != outliers.end();
-      };
-      points["module"].push_back(indices.module(module.path));
-      points["ns"].push_back(module.ns);
-      points["dram_bytes"].push_back(module.bytes[DepthFit::dram]);
-      points["l2_bytes"].push_back(module.bytes[DepthFit::l2]);
-      points["dram_far"].push_back(far(DepthFit::dram));
-      points["l2_far"].push_back(far(DepthFit::l2));
-    }
-    out[i]["points"] = std::move(points);
-  }
-  if (without != 0) omitted["byte_fit_points"] = without;
-  return out;
 }
 
 /// The amounts of the report, and more of their breakdown.
@@ -212,9 +216,11 @@ OrderedJson iterations_json(const SectionInput& input, PageCounts& counts, const
   return out;
 }
 
-/// Those of `report --section findings`, each with the texts of its saving and evidence.
-void add_findings(OrderedJson& out, const RunSummary& run) {
+/// Those of `report --section findings`, each with the texts of its saving and evidence, and links.
+void add_findings(OrderedJson& out, const TraceTotals& trace, const RunSummary& run,
+                  const PageIndices& indices) {
   out["findings"] = findings_json(run.findings);
+  const FindingLinks links(trace, indices);
   for (std::size_t i = 0; i < run.findings.size(); ++i) {
     const Finding& finding = run.findings[i];
     OrderedJson facts = OrderedJson::array();
@@ -225,8 +231,58 @@ void add_findings(OrderedJson& out, const RunSummary& run) {
       out["findings"][i]["saving"] = cell_text(Cell(ns), Unit::ns, false);
     }
     out["findings"][i]["facts"] = std::move(facts);
+    out["findings"][i]["links"] = links.of(finding);
   }
   out["not_checked"] = cannot_tell_text(run.cannot_tell, {.width = 0});
+}
+
+/// What a fix saves at most, an iteration: by module, numbers folded. Findings may be about the same time:
+/// the largest counts.
+std::map<std::string, double> savings_of(const OrderedJson& findings) {
+  std::map<std::string, double> out;
+  for (const OrderedJson& finding : findings) {
+    if (!finding.contains("prize_ns") || finding.contains("outside_of_iterations")) continue;
+    const double ns = finding.value("saving_per_iteration_ns", finding["prize_ns"].get<double>());
+    const auto put = [&out](const std::string& where, double part) {
+      out[where] = std::max(out[where], part);
+    };
+    if (!finding.contains("modules")) put(finding.value("where", ""), ns);
+    for (const OrderedJson& part : finding.value("modules", OrderedJson::array()))
+      put(part["where"], ns * part["share"].get<double>());
+  }
+  return out;
+}
+
+/// Numbers the families of modules whose paths differ by numbers only, level by level, so that siblings have
+/// numbers near each other. Divides their savings by GPU time.
+void add_families(OrderedJson& modules, const std::map<std::string, double>& savings) {
+  struct Family {
+    std::size_t number = 0;
+    double gpu_ns = 0;
+    std::size_t modules = 0;
+  };
+  std::unordered_map<std::string, Family> families;
+  const auto gpu_ns = [](const OrderedJson& row) { return row.value("gpu_ns", 0.0); };
+  std::vector<const OrderedJson*> levels;
+  for (const OrderedJson& row : modules) levels.push_back(&row);
+  std::stable_sort(levels.begin(), levels.end(),
+                   [](const auto* a, const auto* b) { return a->at("depth") < b->at("depth"); });
+  for (const OrderedJson* const row : levels) {
+    const std::string name = numbers_folded(row->at("path").get<std::string>());
+    Family& family = families.try_emplace(name, Family{families.size()}).first->second;
+    family.gpu_ns += gpu_ns(*row);
+    ++family.modules;
+  }
+  for (OrderedJson& row : modules) {
+    const std::string name = numbers_folded(row["path"].get<std::string>());
+    const Family& family = families.at(name);
+    row["family"] = family.number;
+    const auto saving = savings.find(name);
+    if (saving == savings.end()) continue;
+    const double part =
+        family.gpu_ns > 0 ? gpu_ns(row) / family.gpu_ns : 1.0 / static_cast<double>(family.modules);
+    row["saving_ns"] = static_cast<std::uint64_t>(saving->second * part);
+  }
 }
 
 OrderedJson gpu_json(const GpuRecord& gpu) {
@@ -292,7 +348,7 @@ OrderedJson page_tables(const SectionInput& input, const RunSummary& run, PageCo
   OrderedJson omitted = OrderedJson::object();
   OrderedJson out = head(trace, values);
   add_modules(out, trace, values, limits, indices, omitted);
-  out["byte_fit"] = byte_fit_json(trace, values, indices, omitted);
+  out["byte_fit"] = byte_fit_json(input, indices, omitted);
   if (OrderedJson sets = metric_sets_array(trace.totals.groups()); !sets.empty()) out["metric_sets"] = sets;
   add_kernels(out, input, counts, limits, indices, omitted);
   out["copies"] = copies_json(input, counts, limits, omitted);
@@ -300,7 +356,8 @@ OrderedJson page_tables(const SectionInput& input, const RunSummary& run, PageCo
   add_breakdown_tables(out, trace, counts.breakdown, limits, indices, omitted);
   out["iterations"] = iterations_json(input, counts, limits, omitted);
   out["summary"] = run_summary_text(trace, run, {.width = 0});
-  add_findings(out, run);
+  add_findings(out, trace, run, indices);
+  add_families(out["modules"], savings_of(out["findings"]));
   out["left_out"] = std::move(omitted);
   return out;
 }

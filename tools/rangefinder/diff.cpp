@@ -93,29 +93,6 @@ int save(const DiffVerb& verb) {
   return kExitOk;
 }
 
-std::string side_text(const char* name, const IterationSeries& series) {
-  std::string out = std::string(name) + "  " + series.title + "\n";
-  if (series.iteration_path.empty()) {
-    return out + "   no iterations found: totals are compared, without a significance test\n";
-  }
-  return out + "   " + counted_text(series.iterations, "iteration", "iterations") + " of " +
-         printable(series.iteration_path) + ", in " + counted_text(series.batches, "batch", "batches") +
-         "\n" + (series.late.empty() ? "" : "   " + series.late + "\n");
-}
-
-std::string explanation(const DiffOptions& options) {
-  return "Values are per iteration. Wall time: until its GPU work is done; GPU idle: its part without a "
-         "kernel.\n"
-         "±: half the 95 % confidence interval of the change (sampled bytes: their "
-         "stated error).\n"
-         "better, worse: a change of at least " +
-         percent_text(options.least) +
-         " that is significant (Yuen's t-test over batches, Holm's correction, " +
-         percent_text(options.alpha) +
-         ").\nunclear: a change of 10 % or more that is not. untested: fewer than five iterations, or no "
-         "test.\n";
-}
-
 /// What --fail-over found.
 struct FailCheck {
   std::vector<const Change*> failed;
@@ -176,9 +153,9 @@ void print_text(const DiffAnswer& answer, const std::vector<Table>& tables, cons
   const std::string set_ups = answer.set_ups();
   std::cout << answer.verdict.text << "\n"
             << (set_ups.empty() ? "" : set_ups + "\n") << (ratios.empty() ? "" : ratios + "\n") << "\n"
-            << side_text("A", answer.a) << side_text("B", answer.b);
+            << answer.sides_text();
   print_tables(tables, verb);
-  std::cout << "\n" << explanation(answer.options);
+  std::cout << "\n" << answer.explanation();
 }
 
 int diff_traces(const DiffVerb& verb) {

@@ -50,6 +50,8 @@ async function bundle(entry) {
     define: { "process.env.NODE_ENV": '"production"' },
     build: {
       write: false,
+      // "use client" of the table's library has a meaning only for servers.
+      rolldownOptions: { onwarn: (warning, warn) => warning.code !== "MODULE_LEVEL_DIRECTIVE" && warn(warning) },
       target: "es2022",
       minify: true,
       cssMinify: true,
@@ -63,13 +65,15 @@ async function bundle(entry) {
   return { script: script.trim(), style: style.trim() };
 }
 
-/** The licences of the bundled packages require their text in copies. */
+/** The licences of the bundled packages require their text in copies: all of the lock file without tools of the build. */
 function licences() {
-  const { dependencies } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
-  const texts = Object.entries(dependencies).map(
-    ([name, version]) =>
-      `${name} ${version}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}`,
-  );
+  const { packages } = JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8"));
+  const texts = Object.entries(packages)
+    .filter(([path, { dev, devOptional, optional }]) => path !== "" && !dev && !devOptional && !optional)
+    .map(([path, { version }]) => {
+      const text = readFileSync(join(here, path, "LICENSE"), "utf8").trim();
+      return `${path.split("node_modules/").at(-1)} ${version}\n\n${text}`;
+    });
   if (texts.some((text) => text.includes("<"))) throw new Error("a licence contains markup");
   return texts.join("\n\n");
 }

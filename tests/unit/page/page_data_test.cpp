@@ -3,7 +3,6 @@
 // The data of a trace in the page: small traces on disk, checked as JSON before packing.
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -68,51 +67,6 @@ TEST_CASE("a module's row in the page is the row of report --json, with its name
   CHECK(modules[1]["path"] == "model/layer\\/0");
   CHECK(modules[1]["parent"] == 0);
   CHECK(modules[0]["parent"] == -1);
-}
-
-TEST_CASE("the page's lines of time over bytes are those of report --fit, each with its modules") {
-  SectionView view;
-  view.fit = true;
-  for (const char* const name : {"rtdetr_exact", "rtdetr_sampled", "known_bytes_exact"}) {
-    INFO(name);
-    const Json tables = made_of(open_trace_folder(test::recorded(name)), {}).tables;
-    const test::SectionRun section("modules", test::recorded(name), view);
-    const Json report = section.made->json(section.input());
-
-    REQUIRE(tables["byte_fit"].size() == report.at("byte_fit").size());
-    REQUIRE_FALSE(tables["byte_fit"].empty());
-    for (std::size_t i = 0; i < tables["byte_fit"].size(); ++i) {
-      Json row = tables["byte_fit"][i];
-      const Json points = row["points"];
-      row.erase("points");
-      CHECK(row == report.at("byte_fit")[i]);
-      REQUIRE(points["module"].size() == row["modules"]);
-      std::set<std::string> far, expected;
-      for (std::size_t k = 0; k < points["module"].size(); ++k) {
-        const Json& module = tables["modules"][points["module"][k].get<std::size_t>()];
-        CHECK(module["depth"] == row["depth"]);
-        if (points["dram_far"][k] == true || points["l2_far"][k] == true) far.insert(module["path"]);
-      }
-      for (const Json& outlier : report.at("byte_fit_outliers")) {
-        if (outlier["depth"] == row["depth"]) expected.insert(outlier["path"]);
-      }
-      CHECK(far == expected);
-    }
-  }
-}
-
-TEST_CASE("a module that the page omits is no point, and counts as omitted") {
-  PageLimits limits;
-  limits.modules = 20;
-  const Json tables = made_of(open_trace_folder(test::recorded("rtdetr_exact")), limits).tables;
-
-  std::size_t points = 0, modules = 0;
-  for (const Json& row : tables["byte_fit"]) {
-    points += row["points"]["module"].size();
-    modules += row["modules"].get<std::size_t>();
-  }
-  CHECK(points < modules);
-  CHECK(tables["left_out"]["byte_fit_points"] == modules - points);
 }
 
 TEST_CASE("the page's iterations and copies are the rows of the report") {
@@ -269,6 +223,7 @@ TEST_CASE("the page's columns have titles, units and meanings of the report's ta
   CHECK(columns["kernel_metrics"][5] == Json({{"key", "tensor_pipe"},
                                               {"title", "Tensor"},
                                               {"unit", "percent"},
+                                              {"importance", 87},
                                               {"bar", true},
                                               {"tip", metric_tip(*find_named_metric("tensor_pipe"))}}));
 }

@@ -203,6 +203,15 @@ std::string arguments(const Header& header) {
   return joined(all.empty() ? all : std::vector<std::string>(all.begin() + 1, all.end()), " ");
 }
 
+std::string side_lines(const char* name, const IterationSeries& series) {
+  std::string out = std::string(name) + "  " + series.title + "\n";
+  if (series.iteration_path.empty())
+    return out + "   no iterations found: totals are compared, without a significance test\n";
+  return out + "   " + counted_text(series.iterations, "iteration", "iterations") + " of " +
+         printable(series.iteration_path) + ", in " + counted_text(series.batches, "batch", "batches") +
+         "\n" + (series.late.empty() ? "" : "   " + series.late + "\n");
+}
+
 /// "A: 59 iterations of `out/before`. "
 std::string side_text(const char* name, const IterationSeries& series) {
   return std::string(name) + ": " + counted_text(series.iterations, "iteration", "iterations") + " of `" +
@@ -319,6 +328,23 @@ std::string DiffAnswer::set_ups() const {
     out += text.substr(kDifferent.size(), colon - kDifferent.size()) + text.substr(colon + 1);
   }
   return out;
+}
+
+std::string DiffAnswer::sides_text() const {
+  return side_lines("A", a) + side_lines("B", b);
+}
+
+std::string DiffAnswer::explanation() const {
+  return "Values are per iteration. Wall time: until its GPU work is done; GPU idle: its part without a "
+         "kernel.\n"
+         "±: half the 95 % confidence interval of the change (sampled bytes: their "
+         "stated error).\n"
+         "better, worse: a change of at least " +
+         percent_text(options.least) +
+         " that is significant (Yuen's t-test over batches, Holm's correction, " +
+         percent_text(options.alpha) +
+         ").\nunclear: a change of 10 % or more that is not. untested: fewer than five iterations, or no "
+         "test.\n";
 }
 
 OrderedJson DiffAnswer::json(const std::vector<Table>& tables) const {

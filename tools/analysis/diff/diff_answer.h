@@ -47,6 +47,10 @@ struct DiffAnswer {
   [[nodiscard]] nlohmann::ordered_json json(const std::vector<Table>& tables) const;
   /// "Set-ups differ: GPUs NVIDIA H100 and NVIDIA H200; …"; empty: they do not.
   [[nodiscard]] std::string set_ups() const;
+  /// What A and B are, two lines or three each.
+  [[nodiscard]] std::string sides_text() const;
+  /// What the values, ± and verdicts of the tables mean, in lines.
+  [[nodiscard]] std::string explanation() const;
   /// B's SM clock under load was lower, by more than 3 %: a sentence; else empty.
   [[nodiscard]] std::string likely_cause() const;
   /// For a comment on a pull request: the verdict, `outcome` of a check if any, how the set-ups differ, the

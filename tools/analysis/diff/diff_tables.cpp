@@ -32,7 +32,7 @@ constexpr QuantityName kQuantityNames[] = {
     {"dram_bytes", "DRAM", Unit::bytes},
     {"l2_bytes", "L2", Unit::bytes},
     {"wall_ns", "wall time", Unit::ns, "slower", "faster"},
-    {"wall_p95_ns", "wall time, 95 %", Unit::ns, "slower", "faster"},
+    {"wall_p95_ns", "wall time, p95", Unit::ns, "slower", "faster"},
     {"wall_longest_ns", "wall time, longest", Unit::ns, "slower", "faster"},
     {"gpu_busy_ns", "GPU busy", Unit::ns, "slower", "faster"},
     {"gpu_idle_ns", "GPU idle", Unit::ns, "more", "less"},
@@ -262,6 +262,18 @@ std::vector<AlikeChanges> alike(const TraceDiff& diff, const std::vector<const C
 }
 
 }  // namespace
+
+std::string_view verdict_tone(std::string_view verdict) noexcept {
+  const auto is = [verdict](Verdict one, const char* QuantityName::*word) {
+    return verdict == verdict_name(one) ||
+           (word != nullptr && std::any_of(std::begin(kQuantityNames), std::end(kQuantityNames),
+                                           [&](const QuantityName& name) { return verdict == name.*word; }));
+  };
+  if (is(Verdict::worse, &QuantityName::worse)) return "worse";
+  if (is(Verdict::better, &QuantityName::better)) return "better";
+  const bool neither = verdict == "higher" || verdict == "lower";  // of a metric
+  return neither || is(Verdict::appeared, nullptr) || is(Verdict::gone, nullptr) ? "changed" : "";
+}
 
 const char* quantity_key(Quantity quantity) noexcept {
   return name_of(quantity).key;

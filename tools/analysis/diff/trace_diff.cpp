@@ -355,6 +355,17 @@ void heaviest_first(std::vector<Change>& changes) {
                    [](const Change& x, const Change& y) { return weight(x) > weight(y); });
 }
 
+void worst_first(TraceDiff& diff) {
+  const auto rank = [](const Change& change) {
+    return change.verdict == Verdict::worse ? 0 : change.is_changed() ? 1 : 2;
+  };
+  for (auto* const rows : {&diff.modules, &diff.kernels, &diff.calls}) {
+    heaviest_first(*rows);
+    std::stable_sort(rows->begin(), rows->end(),
+                     [&rank](const Change& x, const Change& y) { return rank(x) < rank(y); });
+  }
+}
+
 std::string program_name(const Header& header) {
   const std::string name = std::filesystem::path(header.executable).filename().string();
   if (!name.starts_with("python")) return name;

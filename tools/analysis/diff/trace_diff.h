@@ -111,6 +111,11 @@ struct TraceDiff {
 [[nodiscard]] double weight(const Change& change);
 /// Sorts by it.
 void heaviest_first(std::vector<Change>& changes);
+/// What got worse, then other changes, then the rest; each the heaviest first.
+void worst_first(TraceDiff& diff);
+/// Of a verdict in a table: "worse" ("slower", "more"), "better" ("faster", "less"), "changed" ("new",
+/// "gone"); empty: none of these.
+[[nodiscard]] std::string_view verdict_tone(std::string_view verdict) noexcept;
 
 /// For a comment: rows of `failed` first, then what else got worse, then other changes. Modules that differ
 /// in a number and changed alike are one row. 20 rows, and all failed ones.

@@ -49,13 +49,14 @@ struct Finding {
   std::optional<std::uint64_t> saving_ns = {};
   /// Follows the module: "moves 2.9x its declared bytes". Without one: a whole clause.
   std::string effect = {};
-  std::vector<FindingPart> modules = {};      ///< if one fix mends several: largest first
-  std::string kernel = {};                    ///< of a rule about one kernel
-  std::optional<MainFunction> function = {};  ///< in which the host was most of that time
-  std::string why = {};                       ///< two sentences, the deciding number first
-  std::vector<Evidence> evidence = {};        ///< never empty
-  std::string next_step = {};                 ///< one sentence without a full stop
-  std::string code = {};                      ///< a line of code for it; empty: there is none
+  std::vector<FindingPart> modules = {};        ///< if one fix mends several: largest first
+  std::string kernel = {};                      ///< of a rule about one kernel
+  std::optional<std::uint32_t> kernel_id = {};  ///< of its name
+  std::optional<MainFunction> function = {};    ///< in which the host was most of that time
+  std::string why = {};                         ///< two sentences, the deciding number first
+  std::vector<Evidence> evidence = {};          ///< never empty
+  std::string next_step = {};                   ///< one sentence without a full stop
+  std::string code = {};                        ///< a line of code for it; empty: there is none
 
   // FindingRules sets these; a rule that has neither saving_ns nor of_ns sets its severity.
   SourceLines source = {};  ///< of the module; of the parts in `modules` too

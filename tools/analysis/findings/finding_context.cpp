@@ -160,10 +160,15 @@ Evidence evidence_of_gpu(const FindingContext& context, std::uint64_t ns) {
   return evidence_share("share_of_gpu_time", "share of all kernel time", context.of_gpu(ns));
 }
 
+void set_kernel(const FindingContext& context, std::uint32_t name, Finding& finding) {
+  finding.kernel = context.kernel_text(name);
+  finding.kernel_id = name;
+}
+
 Finding finding_of_kernel(std::string_view id, const KernelUse& use, const FindingContext& context) {
   const auto [module, module_ns] = context.module_of(use);
   Finding finding{std::string(id), module, context.of_analysed(module_ns)};
-  finding.kernel = context.kernel_text(use.name);
+  set_kernel(context, use.name, finding);
   return finding;
 }
 

@@ -176,6 +176,7 @@ inline constexpr auto* evidence_text = evidence_of<std::string, Unit::text>;
 /// `ns` as a share of the analysed GPU time.
 [[nodiscard]] Evidence evidence_of_gpu(const FindingContext& context, std::uint64_t ns);
 
+void set_kernel(const FindingContext& context, std::uint32_t name, Finding& finding);
 /// With place, kernel and time; the saving, if any, is in the module with most of the kernel's time only.
 [[nodiscard]] Finding finding_of_kernel(std::string_view id, const KernelUse& use,
                                         const FindingContext& context);

@@ -69,6 +69,11 @@ Cell line_cell(const FittedLine& line, double value) {
 
 }  // namespace
 
+double dram_bound(const RowBytes& bytes) noexcept {
+  const bool carries = marks_carry_over(bytes.carry_over, bytes.dram());
+  return bytes.dram_error().value_or(carries ? static_cast<double>(*bytes.carry_over) : 0);
+}
+
 double FittedLine::explained(std::size_t modules) const noexcept {
   if (modules <= 2) return 0;
   const auto n = static_cast<double>(modules);
@@ -76,7 +81,7 @@ double FittedLine::explained(std::size_t modules) const noexcept {
 }
 
 std::vector<DepthFit> byte_fits(const TraceTotals& trace, const RowValues& values,
-                                const std::unordered_set<std::uint32_t>* only) {
+                                const std::unordered_set<std::uint32_t>* only, std::size_t least) {
   std::map<std::uint32_t, DepthFit> fits;
   std::unordered_map<std::uint32_t, std::uint64_t> calls_by_path;
   for (const PathTotals& row : trace.rows()) {
@@ -89,11 +94,13 @@ std::vector<DepthFit> byte_fits(const TraceTotals& trace, const RowValues& value
     fits[row.depth].modules.push_back(
         {row.path,
          static_cast<double>(row.run_ns()) / calls,
-         {static_cast<double>(bytes.dram()) / calls, static_cast<double>(bytes.l2) / calls}});
+         {static_cast<double>(bytes.dram()) / calls, static_cast<double>(bytes.l2) / calls},
+         {dram_bound(bytes) / calls, bytes.l2_error.value_or(0) / calls},
+         {bytes.shows_dram(), bytes.shows_l2()}});
   }
   std::vector<DepthFit> out;
   for (auto& [depth, fit] : fits) {
-    if (fit.modules.size() < kMinModulesOfFit) continue;
+    if (fit.modules.size() < least) continue;
     fit.depth = depth;
     for (const auto level : {DepthFit::dram, DepthFit::l2}) {
       fit.lines[level] = least_squares(fit.modules, level);

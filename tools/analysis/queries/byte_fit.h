@@ -25,7 +25,13 @@ struct FitModule {
   std::uint32_t path = 0;
   double ns = 0;                  ///< GPU time a call
   std::array<double, 2> bytes{};  ///< DRAM, L2; a call
+  /// Of these, by sharing samples; of exact ones the carry-over, where tables mark it. 0: none, or unknown.
+  std::array<double, 2> error{};
+  std::array<bool, 2> shown{};  ///< the bound allows a number
 };
+
+/// Of DRAM read plus written, as FitModule::error has it.
+[[nodiscard]] double dram_bound(const RowBytes& bytes) noexcept;
 
 struct FittedLine {
   double r = 0;                       ///< correlation; 0: no line, because all bytes or all times are equal
@@ -45,10 +51,11 @@ struct DepthFit {
   std::array<FittedLine, 2> lines;  ///< by Level
 };
 
-/// Depths with at least kMinModulesOfFit modules, outermost first. `only`: paths to use; nullptr: all.
-[[nodiscard]] std::vector<DepthFit> byte_fits(const TraceTotals& trace, const RowValues& values,
-                                              const std::unordered_set<std::uint32_t>* only = nullptr);
 inline constexpr std::size_t kMinModulesOfFit = 3;
+/// Depths with at least `least` modules, outermost first. `only`: paths to use; nullptr: all.
+[[nodiscard]] std::vector<DepthFit> byte_fits(const TraceTotals& trace, const RowValues& values,
+                                              const std::unordered_set<std::uint32_t>* only = nullptr,
+                                              std::size_t least = kMinModulesOfFit);
 
 /// One row for each depth, DRAM beside L2. `depth`: deepest; 0: all.
 [[nodiscard]] Table byte_fit_table(const std::vector<DepthFit>& fits, std::uint32_t depth);

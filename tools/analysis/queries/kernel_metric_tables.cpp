@@ -54,27 +54,34 @@ Cell metric_cell(const NamedMetric& metric, const char* title) {
   return Cell(CellValue(std::string(metric.name)), title);
 }
 
-struct MemoryLevel {
+struct LevelMetrics {
   const char* key;
   const char* title;
   const char* bytes;       ///< named metric of its bytes; "": of the exact lines
   const char* hit_rate;    ///< "": none
   const char* throughput;  ///< "": none
 };
-constexpr std::array kLevels{MemoryLevel{"l1", "L1", "l1_bytes", "l1_hit_rate", "l1_throughput"},
-                             MemoryLevel{"shared", "shared memory", "shared_bytes", "", ""},
-                             MemoryLevel{"local", "local memory (spills)", "local_bytes", "", ""},
-                             MemoryLevel{"l2", "L2", "", "l2_hit_rate", "l2_throughput"},
-                             MemoryLevel{"dram", "DRAM", "", "", "dram_throughput"}};
-
-/// Bytes per launch of the exact lines; absent: not measured.
-std::optional<double> exact_level_bytes(const KernelDetail& kernel, std::string_view level) {
-  if (level == "l2" && kernel.l2.n != 0) return kernel.l2.mean;
-  if (level == "dram" && kernel.read.n != 0) return kernel.read.mean + kernel.write.mean;
-  return std::nullopt;
-}
+constexpr std::array kLevels{LevelMetrics{"l1", "L1", "l1_bytes", "l1_hit_rate", "l1_throughput"},
+                             LevelMetrics{"shared", "shared memory", "shared_bytes", "", ""},
+                             LevelMetrics{"local", "local memory (spills)", "local_bytes", "", ""},
+                             LevelMetrics{"l2", "L2", "", "l2_hit_rate", "l2_throughput"},
+                             LevelMetrics{"dram", "DRAM", "", "", "dram_throughput"}};
 
 }  // namespace
+
+std::vector<MemoryLevel> memory_levels(const MeasuredKernel& kernel, std::optional<double> l2_bytes,
+                                       std::optional<double> dram_bytes) {
+  std::vector<MemoryLevel> out;
+  for (const LevelMetrics& level : kLevels) {
+    const std::string_view key = level.key;
+    std::optional<double> bytes = key == "l2" ? l2_bytes : key == "dram" ? dram_bytes : std::nullopt;
+    if (const auto named = kernel.per_launch(level.bytes)) bytes = named;
+    const auto hit_rate = kernel.values.value(level.hit_rate);
+    const auto throughput = kernel.values.value(level.throughput);
+    if (bytes || hit_rate || throughput) out.push_back({level.key, level.title, bytes, hit_rate, throughput});
+  }
+  return out;
+}
 
 Table kernel_speed_of_light(const KernelDetails& details) {
   Table table;
@@ -103,14 +110,15 @@ Table kernel_memory(const KernelDetails& details) {
                    {"throughput", "of peak", Unit::percent},
                    {"kernel", "kernel", Unit::text, 30}};
   for (const KernelDetail& kernel : details.kernels) {
-    for (const MemoryLevel& level : kLevels) {
-      std::optional<double> bytes = exact_level_bytes(kernel, level.key);
-      if (const auto named = kernel.measured.per_launch(level.bytes)) bytes = named;
-      const auto hit_rate = kernel.measured.values.value(level.hit_rate);
-      const auto throughput = kernel.measured.values.value(level.throughput);
-      if (!bytes && !hit_rate && !throughput) continue;
-      table.add({Cell(CellValue(std::string(level.key)), level.title), optional_cell(bytes),
-                 optional_cell(hit_rate), optional_cell(throughput), owner_cell(details, kernel)});
+    const auto mean = [](const Spread& first, double second) {
+      return first.n == 0 ? std::nullopt : std::optional(first.mean + second);
+    };
+    for (const MemoryLevel& level :
+         memory_levels(kernel.measured, mean(kernel.l2, 0), mean(kernel.read, kernel.write.mean))) {
+      if (!level.measured()) continue;
+      table.add({Cell(CellValue(std::string(level.key)), level.title), optional_cell(level.bytes_per_launch),
+                 optional_cell(level.hit_rate), optional_cell(level.throughput),
+                 owner_cell(details, kernel)});
     }
   }
   return without_empty_columns(std::move(table));

@@ -49,6 +49,18 @@ struct MeasuredKernel {
   [[nodiscard]] std::optional<double> dram_share() const;
 };
 
+/// A level of the memory as a kernel used it; absent values were not measured.
+struct MemoryLevel {
+  const char* key;                                               ///< "l1"
+  const char* title;                                             ///< "L1"
+  std::optional<double> bytes_per_launch, hit_rate, throughput;  ///< percent: hit rate, share of its peak
+  [[nodiscard]] bool measured() const noexcept { return bytes_per_launch || hit_rate || throughput; }
+};
+/// L1, shared and local memory, L2, DRAM. `l2_bytes`, `dram_bytes`: of a launch, which no named metric has.
+[[nodiscard]] std::vector<MemoryLevel> memory_levels(const MeasuredKernel& kernel,
+                                                     std::optional<double> l2_bytes,
+                                                     std::optional<double> dram_bytes);
+
 class MeasuredKernels {
  public:
   void add(const MetricSetRecord& set) { groups_.add_set(set); }

@@ -85,30 +85,38 @@ class MemorySection final : public Section {
   }
 
   static std::vector<TableColumn> columns(TableColumn first) {
-    return {std::move(first),
-            {"peak_bytes", "GPU peak", Unit::bytes},
-            {"live_bytes", "GPU live", Unit::bytes},
-            {"host_peak_bytes", "pinned peak", Unit::bytes, 60},
-            {"host_live_bytes", "pinned live", Unit::bytes, 55},
-            {"allocations", "allocations", Unit::count},
-            {"frees", "frees", Unit::count},
-            {"allocated_bytes", "allocated", Unit::bytes, 50},
-            {"call_ns", "in calls", Unit::ns, 40},
-            {"allocations_per_iteration", "allocs/iteration", Unit::number, 70},
-            {"frees_per_iteration", "frees/iteration", Unit::number, 65}};
+    return {
+        std::move(first),
+        {"peak_bytes", "GPU peak", Unit::bytes},
+        {"live_bytes", "GPU live", Unit::bytes},
+        {"live_at_peak_bytes", "at the peak", Unit::bytes, 58, "its part of the largest use of all together"},
+        {"host_peak_bytes", "pinned peak", Unit::bytes, 60},
+        {"host_live_bytes", "pinned live", Unit::bytes, 55},
+        {"allocations", "allocations", Unit::count},
+        {"frees", "frees", Unit::count},
+        {"allocated_bytes", "allocated", Unit::bytes, 50},
+        {"call_ns", "in calls", Unit::ns, 40},
+        {"allocations_per_iteration", "allocs/iteration", Unit::number, 70},
+        {"frees_per_iteration", "frees/iteration", Unit::number, 65}};
   }
 
   template <typename Key>
-  static std::vector<Cell> row(std::string title, const MemoryTotals& totals, std::uint64_t iterations,
-                               const std::map<Key, IterationCalls>& calls, Key key) {
+  std::vector<Cell> row(std::string title, const MemoryTotals& totals, std::uint64_t iterations,
+                        const std::map<Key, IterationCalls>& calls, Key key) const {
     const bool gpu = totals.gpu.peak != 0, host = totals.host.peak != 0;
     const auto at = calls.find(key);
     const IterationCalls often = at == calls.end() ? IterationCalls{} : at->second;
-    return {text_cell(std::move(title)),        cell_if(gpu, totals.gpu.peak),
-            cell_if(gpu, totals.gpu.now),       cell_if(host, totals.host.peak),
-            cell_if(host, totals.host.now),     number_cell(totals.allocations),
-            number_cell(totals.frees),          number_cell(totals.bytes),
-            number_cell(totals.call_ns),        ratio_cell(often.allocations, iterations),
+    return {text_cell(std::move(title)),
+            cell_if(gpu, totals.gpu.peak),
+            cell_if(gpu, totals.gpu.now),
+            cell_if(gpu, use_.gpu_at_peak(totals)),
+            cell_if(host, totals.host.peak),
+            cell_if(host, totals.host.now),
+            number_cell(totals.allocations),
+            number_cell(totals.frees),
+            number_cell(totals.bytes),
+            number_cell(totals.call_ns),
+            ratio_cell(often.allocations, iterations),
             ratio_cell(often.frees, iterations)};
   }
 

@@ -61,19 +61,23 @@ void MemoryUse::apply(const Step& step) {
   if (!step.is_free) {
     blocks_[step.address] = {step.at_ns, step.bytes, step.path, step.kind};
     calls_.push_back({step.start_ns, step.path, step.kind, false});
-    each_total(step.path, step.kind, [&step](MemoryTotals& totals) {
+    const std::uint64_t peak = paths_[0].gpu.peak;
+    each_total(step.path, step.kind, [this, &step](MemoryTotals& totals) {
       ++totals.allocations;
       totals.bytes += step.bytes;
       totals.call_ns += step.call_ns;
+      totals.gpu.keep(gpu_peaks_);
       account(totals, step.kind).grow(step.bytes);
     });
+    if (paths_[0].gpu.peak != peak) ++gpu_peaks_;
   }
   show(step.at_ns);
 }
 
 void MemoryUse::release(const Block& block) {
-  each_total(block.path, block.kind, [&block](MemoryTotals& totals) {
+  each_total(block.path, block.kind, [this, &block](MemoryTotals& totals) {
     ++totals.frees;
+    totals.gpu.keep(gpu_peaks_);
     account(totals, block.kind).shrink(block.bytes);
   });
 }

@@ -33,6 +33,14 @@ inline constexpr std::size_t kAllocKinds = static_cast<std::size_t>(AllocKind::p
 /// Bytes currently allocated, and their peak.
 struct LiveBytes {
   std::uint64_t now = 0, peak = 0;
+  std::uint64_t kept = 0, kept_of = 0;  ///< bytes at a peak of all paths, and its number
+  /// Call it before a change. `number`: of the latest peak.
+  void keep(std::uint64_t number) noexcept {
+    if (kept_of != number) kept = now, kept_of = number;
+  }
+  [[nodiscard]] std::uint64_t at(std::uint64_t number) const noexcept {
+    return kept_of == number ? kept : now;
+  }
   void grow(std::uint64_t bytes) noexcept {
     now += bytes;
     if (now > peak) peak = now;
@@ -78,6 +86,10 @@ class MemoryUse {
 
   /// By path, including the paths below it; 0: all.
   [[nodiscard]] const std::map<std::uint32_t, MemoryTotals>& paths() const noexcept { return paths_; }
+  /// Its part of the largest GPU memory of all paths.
+  [[nodiscard]] std::uint64_t gpu_at_peak(const MemoryTotals& totals) const noexcept {
+    return totals.gpu.at(gpu_peaks_);
+  }
   [[nodiscard]] const std::array<MemoryTotals, kAllocKinds>& kinds() const noexcept { return kinds_; }
   [[nodiscard]] std::map<std::pair<std::uint32_t, AllocKind>, LiveMemory> live() const;
   [[nodiscard]] const std::vector<MemorySlice>& slices() const noexcept { return slices_; }
@@ -114,6 +126,7 @@ class MemoryUse {
   std::vector<MemorySlice> slices_;
   TimeNs slice_ns_ = 1;
   std::uint64_t unknown_frees_ = 0;
+  std::uint64_t gpu_peaks_ = 0;  // how often all GPU memory reached a new peak
 };
 
 }  // namespace rangefinder

@@ -179,7 +179,7 @@ std::vector<ModuleColumn> byte_columns(bool gpm) {
       {{"dram_bytes", "DRAM", Unit::bytes, gpm ? 90 : 0, "bytes read and written",
         gpm ? Outputs() : kOnlyPage},
        dram_cell},
-      {{"limit_share", "of limit", Unit::share, 0, "share of the nearest known limit: DRAM, L2 or compute",
+      {{"limit_share", "of limit", Unit::share, 67, "share of the nearest known limit: DRAM, L2 or compute",
         kOnlyPage},
        limit_share_cell},
   };

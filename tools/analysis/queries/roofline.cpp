@@ -9,7 +9,10 @@
 //          └──────────── FLOP per DRAM byte
 //
 // Needs operations and DRAM bytes: --counters exact --metrics roofline.
+#include "tools/analysis/queries/roofline.h"
+
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 
 #include "profiler/base/number_text.h"
@@ -40,21 +43,16 @@ class RooflineSection final : public Section {
 
   static std::vector<Cell> row(const SectionInput& input, const ModuleNames& names, const PathTotals& totals,
                                const Derived& derived, std::uint64_t all_ns) {
-    const auto peak_bytes = static_cast<double>(input.values.context().peaks.dram_bytes_per_s);
-    std::optional<double> compute_roof, memory_roof, roof;
-    if (derived.compute_peak_share && *derived.compute_peak_share > 0)
-      compute_roof = *derived.flop_per_s / *derived.compute_peak_share;
-    if (peak_bytes > 0) memory_roof = *derived.flop_per_dram_byte * peak_bytes;
-    if (compute_roof && memory_roof) roof = std::min(*compute_roof, *memory_roof);
+    const std::optional<Roof> roof = roof_of(derived, input.values.context().peaks);
     const auto tera = [](std::optional<double> value) { return value ? number_cell(*value / 1e12) : Cell(); };
     return {Cell(CellValue(input.trace.path_text(totals.path)), names.name(totals.path)),
             number_cell(totals.gpu_ns),
             ratio_cell(totals.gpu_ns, all_ns),
             number_cell(*derived.flop_per_dram_byte),
             tera(derived.flop_per_s),
-            tera(roof),
-            roof ? ratio_cell(*derived.flop_per_s, *roof) : Cell(),
-            roof ? text_cell(*roof == *memory_roof ? "DRAM" : "compute") : Cell(),
+            tera(roof ? std::optional(roof->flop_per_s) : std::nullopt),
+            roof ? ratio_cell(*derived.flop_per_s, roof->flop_per_s) : Cell(),
+            roof ? text_cell(roof->is) : Cell(),
             derived.limiter ? text_cell(std::string(limiter_name(*derived.limiter))) : Cell()};
   }
 
@@ -97,6 +95,15 @@ class RooflineSection final : public Section {
 };
 
 }  // namespace
+
+std::optional<Roof> roof_of(const Derived& derived, const GpuPeaks& peaks) {
+  const auto& [share, attained, intensity] =
+      std::tie(derived.compute_peak_share, derived.flop_per_s, derived.flop_per_dram_byte);
+  if (!attained || !intensity || share.value_or(0) <= 0 || peaks.dram_bytes_per_s == 0) return {};
+  const double compute = *attained / *share;
+  const double memory = *intensity * static_cast<double>(peaks.dram_bytes_per_s);
+  return memory <= compute ? Roof{memory, "DRAM"} : Roof{compute, "compute"};
+}
 
 const SectionKind kRooflineSection{"roofline",
                                    "FLOP per byte, attained rate and roof of every module",

@@ -16,23 +16,23 @@ import { chooseTheme, startTheme } from "./theme";
 import { Header } from "./ui/header";
 import { SelectionBar } from "./ui/selection_bar";
 import { AboutView } from "./views/about";
-import { ByteFitView } from "./views/byte_fit";
 import { CopiesView } from "./views/copies";
 import { DiffView } from "./views/diff";
 import { FindingsView } from "./views/findings";
 import { IterationsView } from "./views/iterations";
+import { KernelView } from "./views/kernel_details";
 import { KernelsView } from "./views/kernels";
+import { LimitsView } from "./views/limits";
 import { MemoryView } from "./views/memory";
 import { ModulesView } from "./views/modules";
 import { OverviewView } from "./views/overview";
-import { RooflineView } from "./views/roofline";
-import { ScatterView } from "./views/scatter";
 import { TimelineView } from "./views/timeline";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
 function Body(props: {
   trace: Trace;
+  traces: readonly Trace[];
   timelines: readonly TimelineData[] | undefined;
   diff: Diff | undefined;
 }): JSX.Element {
@@ -40,16 +40,14 @@ function Body(props: {
   switch (useStore().view) {
     case "modules":
       return <ModulesView trace={trace} />;
-    case "scatter":
-      return <ScatterView trace={trace} />;
-    case "fit":
-      return <ByteFitView trace={trace} />;
-    case "roofline":
-      return <RooflineView trace={trace} />;
+    case "limits":
+      return <LimitsView trace={trace} />;
     case "timeline":
       return <TimelineView trace={trace} timeline={props.timelines?.[trace.index]} />;
     case "kernels":
       return <KernelsView trace={trace} />;
+    case "kernel":
+      return <KernelView trace={trace} />;
     case "copies":
       return <CopiesView trace={trace} />;
     case "memory":
@@ -59,7 +57,7 @@ function Body(props: {
     case "findings":
       return <FindingsView trace={trace} />;
     case "diff":
-      return <DiffView diff={props.diff} />;
+      return <DiffView diff={props.diff} traces={props.traces} />;
     case "about":
       return <AboutView trace={trace} />;
     default:
@@ -82,7 +80,7 @@ function Page({ traces, diff }: { traces: readonly Trace[]; diff: Diff | undefin
       <SelectionBar trace={trace} />
       <main key={trace.index}>
         <div id="view" class="panel" role="tabpanel" aria-labelledby={`tab-${state.view}`}>
-          <Body trace={trace} timelines={timelines} diff={diff} />
+          <Body trace={trace} traces={traces} timelines={timelines} diff={diff} />
         </div>
       </main>
     </>
@@ -95,7 +93,7 @@ async function start(): Promise<void> {
   try {
     const tables = await unpack<Tables>("tables");
     const named = { metrics: tables.named_metrics, topics: tables.metric_topics };
-    const traces = tables.traces.map((one, i) => new Trace(one, i, named, tables.columns));
+    const traces = tables.traces.map((one, i) => new Trace(one, i, named, tables.columns, tables.diff));
     // For two traces show the difference first.
     if (tables.diff !== undefined && location.hash === "") history.replaceState(null, "", "#view=diff");
     startState();

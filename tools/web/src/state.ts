@@ -7,17 +7,17 @@
 //
 // All views read and change this one store, so a selection in one view shows in all.
 import { useEffect, useState } from "preact/hooks";
+import { kPlots, type PlotOf } from "./data/limits";
 import { kMetrics, type Metric } from "./data/trace";
 import { kChoices, type Choice } from "./theme";
 
 export const kViews = [
   "overview",
   "modules",
-  "scatter",
-  "fit",
-  "roofline",
+  "limits",
   "timeline",
   "kernels",
+  "kernel",
   "copies",
   "memory",
   "iterations",
@@ -41,14 +41,17 @@ export interface State {
   /** Selected part of the timeline, ns; both undefined: none. */
   start: number | undefined;
   end: number | undefined;
-  /** Of the view's table: key of a column, "-" before it for the other direction; the text to find. */
+  /** Of the view's table: key of a column, "-" before it for the other direction, "" for none; the text to find. */
   sort: string | undefined;
   find: string | undefined;
+  /** Keys of its columns, with commas between; undefined: as many as fit. */
+  columns: string | undefined;
   theme: Choice;
   /** Table of kernels: only kernels of the selected module; one row per module. */
   within: boolean;
   grouped: boolean;
-  /** Scatter and roofline: level shown, 0 for the leaves. Fit: depth, 0 for the default. */
+  /** Limits: what the plot shows; the level of its modules, 0 for the leaves. */
+  plot: PlotOf;
   level: number;
   /** Iteration that the overview's picture shows; undefined: the median one. */
   replay: number | undefined;
@@ -66,9 +69,11 @@ const kDefaults: State = {
   end: undefined,
   sort: undefined,
   find: undefined,
+  columns: undefined,
   theme: "auto",
   within: false,
   grouped: false,
+  plot: "roofline",
   level: 0,
   replay: undefined,
 };
@@ -99,9 +104,11 @@ export function stateOf(hash: string): State {
     end: number(from.get("end"), -1e15),
     sort: from.get("sort") ?? undefined,
     find: from.get("find") ?? undefined,
+    columns: from.get("columns") ?? undefined,
     theme: pick("theme", kChoices, kDefaults.theme),
     within: from.get("within") === "1",
     grouped: from.get("grouped") === "1",
+    plot: pick("plot", kPlots, kDefaults.plot),
     level: number(from.get("level")) ?? 0,
     replay: number(from.get("replay")),
   };
@@ -138,11 +145,17 @@ function writeLater(isStep: boolean): void {
   else if (waiting === 0) waiting = window.setTimeout(writeHash, 150);
 }
 
+/** What the table of a view that was left shows, so that it is there again on the way back. */
+const left = new Map<View, Pick<State, "sort" | "find" | "columns">>();
+
 export function update(change: Partial<State>): void {
   const before = state;
   // Another view has another table.
   const isOther = change.view !== undefined && change.view !== state.view;
-  state = { ...state, ...(isOther ? { sort: undefined, find: undefined } : {}), ...change };
+  const { sort, find, columns } = state;
+  if (isOther) left.set(state.view, { sort, find, columns });
+  const own = { sort: undefined, find: undefined, columns: undefined, ...left.get(change.view!) };
+  state = { ...state, ...(isOther ? own : {}), ...change };
   if ((Object.keys(change) as (keyof State)[]).every((key) => before[key] === state[key])) return;
   if (isLinked) writeLater(before.view !== state.view);
   for (const listener of [...listeners]) listener();

@@ -99,30 +99,6 @@ export function familyColor(of: Theme, family: number, member: number, members: 
   return mixed(color, place < 0 ? "#ffffff" : "#000000", Math.abs(place) * 0.5);
 }
 
-type Rgb = readonly [number, number, number];
-const kLight: readonly Rgb[] = [
-  [232, 238, 246],
-  [158, 196, 226],
-  [64, 133, 190],
-  [16, 70, 128],
-];
-const kDark: readonly Rgb[] = [
-  [36, 46, 58],
-  [38, 84, 124],
-  [62, 146, 196],
-  [168, 220, 246],
-];
-
-/** Colour for a share of the limit, 0 to 1, and the colour of text on it. Uses the square root, so that modules
-    far from any limit, which are most, still differ. */
-export function shareColor(of: Theme, share: number | undefined): { fill: string; text: string } {
-  if (share === undefined) return { fill: of.unknown, text: of.text };
-  const ramp = of.dark ? kDark : kLight;
-  const place = Math.sqrt(Math.min(1, Math.max(0, share))) * (ramp.length - 1);
-  const low = Math.min(ramp.length - 2, Math.floor(place));
-  const mix = ramp[low]!.map((value, i) =>
-    Math.round(value + (ramp[low + 1]![i]! - value) * (place - low)),
-  ) as unknown as Rgb;
-  const bright = (mix[0] * 299 + mix[1] * 587 + mix[2] * 114) / 1000;
-  return { fill: `rgb(${mix.join(" ")})`, text: bright > 128 ? "#0d1117" : "#ffffff" };
-}
+/** A hue for each number, neighbours far apart: the golden angle. Text has the colour of the page's. */
+export const hueColor = (of: Theme, number: number, pale: boolean): string =>
+  `oklch(${of.dark ? (pale ? 0.33 : 0.45) : pale ? 0.93 : 0.84} ${pale ? 0.04 : 0.09} ${(number * 137.508) % 360})`;

@@ -50,6 +50,18 @@ TEST_CASE("memory belongs to the allocating path and its ancestors, wherever it 
   CHECK(use.paths().count(3) == 0);
 }
 
+TEST_CASE("at the peak of all memory each path has what it held then, changed later or not") {
+  const MemoryUse use = use_of(PathRecord{1, 0, 0, "early"}, PathRecord{2, 0, 0, "late"},
+                               PathRecord{3, 0, 0, "kept"}, alloc(1, 100, 10, 1), alloc(2, 20, 20, 3),
+                               alloc(3, 10, 30, 2), free_of(1, 40), alloc(4, 90, 50, 2));
+
+  CHECK(use.paths().at(0).gpu.peak == 130);
+  CHECK(use.gpu_at_peak(use.paths().at(0)) == 130);
+  CHECK(use.gpu_at_peak(use.paths().at(1)) == 100);
+  CHECK(use.gpu_at_peak(use.paths().at(2)) == 10);
+  CHECK(use.gpu_at_peak(use.paths().at(3)) == 20);
+}
+
 TEST_CASE("lines are sorted by time before the peak is computed") {
   CHECK(use_of(alloc(2, 100, 30), alloc(1, 100, 10), free_of(1, 20)).paths().at(0).gpu.peak == 100);
 }

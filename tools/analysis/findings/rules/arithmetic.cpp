@@ -107,7 +107,7 @@ void add_fp32_math(const FindingContext& context, const Fp32Products& products, 
   if (of_time < kMinOfTime || context.of_gpu(saved_ns) < kMinOfTime) return;
   Finding finding{"fp32_math", "", context.of_analysed(products.ns), context.of_analysed(saved_ns)};
   set_modules(context, modules, finding);
-  finding.kernel = context.kernel_text(products.heaviest);
+  set_kernel(context, products.heaviest, finding);
   finding.effect = finding.where.empty() ? "Matrix products run in FP32 instead of on tensor cores"
                                          : "computes matrix products in FP32 instead of on tensor cores";
   finding.why = "Tensor cores compute " + factor_text(peaks.tf32 / peaks.fp32) + " as fast in TF32, and " +

@@ -27,7 +27,7 @@ void add_tail_wave(const FindingContext& context, const std::string& module, con
   if (context.of_gpu(saved_ns) < kMinOfTime) return;
   const double filled = tails.waves - std::floor(tails.waves);
   Finding finding{"tail_wave", module, context.of_analysed(tails.ns), context.of_analysed(saved_ns)};
-  finding.kernel = context.kernel_text(tails.heaviest.name);
+  set_kernel(context, tails.heaviest.name, finding);
   finding.effect = "leaves the last wave of its grids " + percent_text(1 - filled) + " empty";
   finding.why = three_digits(tails.waves) + " waves of blocks take the time of " +
                 three_digits(std::ceil(tails.waves)) + " in `" + finding.kernel +
@@ -161,7 +161,7 @@ void add_grid_under_one_wave(const FindingContext& context, const std::string& m
   const double fill = small.fill_ns / static_cast<double>(small.ns);
   const std::uint32_t sms = context.gpu()->sm_count;
   Finding finding{"grid_under_one_wave", module, ns};
-  finding.kernel = context.kernel_text(small.heaviest.name);
+  set_kernel(context, small.heaviest.name, finding);
   finding.effect =
       kernel_subject(finding) + "fills " + percent_text(fill) + " of the GPU, because its grids are small";
   const NamedValues& measured = context.kernels.measured(small.heaviest.name).values;

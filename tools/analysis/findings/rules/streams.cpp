@@ -71,7 +71,7 @@ void add_cluster(const FindingContext& context, const std::vector<ConcurrentKern
                         static_cast<std::uint32_t>(kernels.front())};
   Finding finding{"slower_together", context.module_of(first).module, context.of_analysed(together.ns),
                   context.of_analysed(saving)};
-  finding.kernel = names.begin()->first;
+  set_kernel(context, first.name, finding);
   finding.effect =
       (finding.where.empty() ? "Concurrent kernels take " : "runs kernels concurrently that take ") +
       factor_text(factor) + " as long as one after the other";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The comparison of the page's two traces: what `rangefinder diff --json --all` prints, with columns and texts. The page
-// computes nothing of it.
+// The comparison of the page's two traces: what `rangefinder diff --json --all` prints, worst first, with columns and
+// texts. The page computes nothing of it.
 import type { StatedColumn, Texts } from "../ui/stated_columns";
 
 export interface DiffRow {
@@ -21,24 +21,16 @@ export interface DiffRow {
   n_a?: number;
   n_b?: number;
   verdict: string;
+  /** What the verdict means; absent: no change, or none that is known. */
+  tone?: "worse" | "better" | "changed";
   where?: string;
   texts?: Texts;
-}
-
-export interface DiffSide {
-  trace: string;
-  iteration_path: string;
-  iterations: number;
-  counters: string;
-  batches: number;
 }
 
 export const kDiffTables = ["iteration", "modules", "kernels", "metrics", "calls"] as const;
 export type DiffTable = (typeof kDiffTables)[number];
 
 export interface Diff extends Record<Exclude<DiffTable, "metrics" | "calls">, DiffRow[]> {
-  a: DiffSide;
-  b: DiffSide;
   /** How the runs differ: GPU, clocks, program, arguments, … */
   set_ups?: string;
   /** How many times as fast B is. */
@@ -47,7 +39,7 @@ export interface Diff extends Record<Exclude<DiffTable, "metrics" | "calls">, Di
   metrics?: DiffRow[];
   calls?: DiffRow[];
   columns: Partial<Record<DiffTable, StatedColumn[]>>;
+  /** What A and B are, and what the tables mean: lines of `rangefinder diff`. */
+  sides: string;
+  explanation: string;
 }
-
-export const isChange = (row: DiffRow): boolean =>
-  !["same", "untested", "unclear", "too few", "fused"].includes(row.verdict);

@@ -45,6 +45,8 @@ export interface Values extends HasNamed, Stated {
   limit_share?: number;
   flop_per_dram_byte?: number;
   limiter?: string;
+  /** What a fix of the module saves at most, an iteration: of the findings about it. */
+  saving_ns?: number;
   memcpy_bytes?: Record<string, number>;
   metrics?: Record<string, { value?: number; n: number; mean: number; stddev: number }>;
 }
@@ -55,6 +57,8 @@ export interface ModuleRow extends Values {
   calls: number;
   name: string;
   parent: number;
+  /** The same for modules whose paths differ by numbers only. */
+  family: number;
 }
 
 export interface KernelRow extends HasNamed, Stated {
@@ -71,6 +75,10 @@ export interface KernelRow extends HasNamed, Stated {
   dram_read_bytes?: number;
   dram_write_bytes?: number;
   l2_bytes?: number;
+  /** Levels of the memory, of a launch; absent values were not measured. */
+  memory: { key: string; title: string; bytes_per_launch?: number; hit_rate?: number; throughput?: number }[];
+  /** What a generated kernel computes, by line of the program. */
+  origins?: { operators: string; source: string; paths: number }[];
   /** [bucket, count]: bucket b holds durations of [2^(b/4), 2^((b+1)/4)) ns. */
   durations: [number, number][];
 }
@@ -108,6 +116,13 @@ export interface Finding {
   experimental: boolean;
   /** Path, kernel or stream; '*' stands for numbers. */
   where?: string;
+  kernel?: string;
+  class_source?: string;
+  call_source?: string;
+  /** If one fix mends several. `share`: of the saving. */
+  modules?: { where: string; share: number; class_source?: string; call_source?: string }[];
+  /** Rows of the names in it. */
+  links: Record<string, { module?: number; kernel?: number }>;
   /** What a fix saves an iteration, at most. */
   saving?: string;
   why?: string;
@@ -134,11 +149,29 @@ export interface ByteFit {
   points: {
     module: number[];
     ns: number[];
-    dram_bytes: number[];
-    l2_bytes: number[];
+    /** null: its bound forbids a number. */
+    dram_bytes: (number | null)[];
+    l2_bytes: (number | null)[];
+    dram_error: number[];
+    l2_error: number[];
     dram_far: boolean[];
     l2_far: boolean[];
   };
+}
+
+/** A module or a kernel in the roofline. */
+export interface RooflinePoint {
+  module?: number;
+  kernel?: number;
+  flop_per_s: number;
+  /** FLOP per DRAM byte, and per L2 byte. */
+  dram: number;
+  l2?: number;
+  /** Relative bound of the DRAM bytes. */
+  error?: number;
+  /** FLOP/s, and which it is: that of `report --section roofline`. */
+  roof?: number;
+  is?: string;
 }
 
 export interface TraceTables {
@@ -173,6 +206,9 @@ export interface TraceTables {
   /** Lines that explain the marks in texts. */
   module_remarks: string;
   byte_fit: ByteFit[];
+  /** Absent: no operations were counted. */
+  roofline?: RooflinePoint[];
+  l2_peak_bytes_per_s?: number;
   outside: Values;
   kernels: KernelRow[];
   kernel_remarks: string;

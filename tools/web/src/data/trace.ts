@@ -2,15 +2,26 @@
 //
 // The tables of one trace, with queries for the views: the tree of modules, the kernels of a module, its limiter.
 // Computes no numbers except sums over values of the trace.
+import type { Diff, DiffRow } from "./diff";
+import { unitText } from "./numbers";
 import type { HasNamed, NamedTable } from "./named";
 import type { KernelRow, ModuleRow, PageColumns, TraceTables, Values } from "./rows";
 
-/** The metrics for the width of the icicle and the height of the scatter. */
-export type Metric = "gpu" | "dram" | "l2";
-export const kMetrics: readonly Metric[] = ["gpu", "dram", "l2"];
-export const metricTitle: Record<Metric, string> = { gpu: "GPU time", dram: "DRAM bytes", l2: "L2 bytes" };
+/** For the width of the icicle and the height of the scatter. Saving and change: of time, an iteration. */
+export type Metric = "gpu" | "dram" | "l2" | "host" | "saving" | "change";
+export const metricTitle: Record<Metric, string> = {
+  gpu: "GPU time",
+  dram: "DRAM bytes",
+  l2: "L2 bytes",
+  host: "host time",
+  saving: "saving",
+  change: "change",
+};
+export const kMetrics = Object.keys(metricTitle) as readonly Metric[];
+export const metricText = (value: number, metric: Metric): string =>
+  unitText(value, metric === "dram" || metric === "l2" ? "bytes" : "ns");
 
-export function dramBytes(row: Values): number | undefined {
+export function dramBytes(row: Pick<Values, "dram_read_bytes" | "dram_write_bytes">): number | undefined {
   if (row.dram_read_bytes === undefined && row.dram_write_bytes === undefined) return undefined;
   return (row.dram_read_bytes ?? 0) + (row.dram_write_bytes ?? 0);
 }
@@ -22,8 +33,8 @@ export function valueOf(row: HasNamed, key: string): number | string | undefined
 }
 
 export function metricOf(row: Values, metric: Metric): number | undefined {
-  if (metric === "gpu") return row.gpu_ns;
-  return metric === "dram" ? dramBytes(row) : row.l2_bytes;
+  const { gpu_ns: gpu, l2_bytes: l2, host_ns: host, saving_ns: saving } = row;
+  return { gpu, dram: dramBytes(row), l2, host, saving, change: undefined }[metric];
 }
 
 export interface KernelInModule {
@@ -42,13 +53,18 @@ export class Trace {
   readonly byPath = new Map<string, number>();
   readonly kernelByName = new Map<string, number>();
   readonly pairs: KernelInModule[] = [];
+  /** Changes of GPU time by path, on a page of two traces. */
+  readonly changes: ReadonlyMap<string | undefined, DiffRow>;
 
   constructor(
     readonly tables: TraceTables,
     readonly index: number,
     readonly named: NamedTable,
     readonly columns: PageColumns,
+    diff?: Diff,
   ) {
+    const changes = diff?.modules.filter((row) => row.quantity === "gpu_ns" && row.tone !== undefined) ?? [];
+    this.changes = new Map(changes.map((row) => [row.path, row]));
     this.children = tables.modules.map(() => []);
     tables.modules.forEach((row, i) => {
       this.byPath.set(row.path, i);
@@ -118,8 +134,13 @@ export class Trace {
     return this.roots.reduce((sum, i) => sum + (this.modules[i]!.gpu_ns ?? 0), this.tables.outside.gpu_ns ?? 0);
   }
 
+  get deepest(): number {
+    return this.modules.reduce((max, row) => Math.max(max, row.depth), 0);
+  }
+
   has(metric: Metric): boolean {
     return (
+      (metric === "change" && this.changes.size > 0) ||
       metricOf(this.tables.outside, metric) !== undefined ||
       this.modules.some((row) => metricOf(row, metric) !== undefined)
     );
@@ -131,10 +152,9 @@ export class Trace {
     return peaks.size === 1 ? [...peaks][0] : undefined;
   }
 
-  /** L2 peak, from the rate and the share of a row that has both; undefined: unknown. */
+  /** L2 peak as far as a measured row knows it. */
   get peakL2(): number | undefined {
-    const row = this.modules.find((one) => one.l2_bytes_per_s !== undefined && (one.l2_peak_share ?? 0) > 0);
-    return row && row.l2_bytes_per_s! / row.l2_peak_share!;
+    return this.tables.l2_peak_bytes_per_s;
   }
 
   /** FLOP/s by type, under the same condition. */

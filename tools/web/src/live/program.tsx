@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { countText } from "../data/numbers";
 import { statedColumn } from "../ui/stated_columns";
 import { Switch } from "../ui/switch";
-import { Table, type TreeOf } from "../ui/table";
+import { Table, type TableProps } from "../ui/table";
 import {
   childrenOf,
   isMeasured,
@@ -24,52 +24,16 @@ import { follow, type Connection } from "./server";
 /** Of the second plot. */
 const kRates: readonly Rate[] = ["dram_gb_per_s", "l2_gb_per_s", "launches_per_s"];
 
-function arranged(
-  rows: readonly LiveModule[],
-  folded: ReadonlySet<string>,
-  sort: ((a: LiveModule, b: LiveModule) => number) | undefined,
-): LiveModule[] {
-  const below = new Map<string, LiveModule[]>();
-  const known = new Set(rows.map((row) => row.path));
+/** Of a tree: a row whose parent the server omitted is below its nearest ancestor that is there. */
+function treeOf(rows: readonly LiveModule[]): Pick<TableProps<LiveModule>, "rows" | "below"> {
+  const below = new Map<string, LiveModule[]>(rows.map((row) => [row.path, []]));
+  const outermost: LiveModule[] = [];
   for (const row of rows) {
     let parent = parentOf(row.path);
-    // The server omitted the parent: show the row below its nearest present ancestor.
-    while (parent !== "" && !known.has(parent)) parent = parentOf(parent);
-    const siblings = below.get(parent);
-    if (siblings === undefined) below.set(parent, [row]);
-    else siblings.push(row);
+    while (parent !== "" && !below.has(parent)) parent = parentOf(parent);
+    (parent === "" ? outermost : below.get(parent)!).push(row);
   }
-  const out: LiveModule[] = [];
-  const add = (parent: string): void => {
-    const siblings = below.get(parent) ?? [];
-    if (sort !== undefined) siblings.sort(sort);
-    for (const row of siblings) {
-      out.push(row);
-      if (row.path !== "" && !folded.has(row.path)) add(row.path);
-    }
-  };
-  add("");
-  return out;
-}
-
-function useTree(rows: readonly LiveModule[]): TreeOf<LiveModule> {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const parents = useMemo(() => new Set(rows.map((row) => parentOf(row.path)).filter((path) => path !== "")), [rows]);
-  return useMemo(
-    () => ({
-      depth: (row: LiveModule) => row.depth,
-      hasChildren: (row: LiveModule) => parents.has(row.path),
-      folded,
-      fold: (key: string, fold: boolean) => {
-        const next = new Set(folded);
-        if (fold) next.add(key);
-        else next.delete(key);
-        setFolded(next);
-      },
-      arrange: (sort) => arranged(rows, folded, sort),
-    }),
-    [rows, parents, folded],
-  );
+  return { rows: outermost, below: (row) => below.get(row.path)! };
 }
 
 export function stateText(connection: Connection, history: History): string {
@@ -105,8 +69,7 @@ export function Program({ pid }: { pid: number }): JSX.Element {
   const held = useRef(history);
   if (!paused) held.current = history;
   const shown = held.current;
-  const rows = useMemo(() => [...shown.modules.values()], [shown]);
-  const tree = useTree(rows);
+  const tree = useMemo(() => treeOf([...shown.modules.values()]), [shown]);
   const columns = useMemo(
     () =>
       (shown.last?.columns ?? []).map((column) =>
@@ -161,12 +124,11 @@ export function Program({ pid }: { pid: number }): JSX.Element {
       <Table
         label="Modules"
         columns={columns}
-        rows={rows}
+        {...tree}
         keyOf={(row) => row.path}
         selected={selected}
         select={(row) => select(row.path === selected ? undefined : row.path)}
         search={(row) => row.path}
-        tree={tree}
         tools={
           <button type="button" disabled={selected === undefined} onClick={() => select(undefined)}>
             All modules

@@ -15,8 +15,12 @@ export interface TableColumn<Row> {
   text?: (row: Row) => string | undefined;
   /** Share of the whole, 0 to 1, drawn as a bar behind the number. */
   bar?: (row: Row) => number | undefined;
+  /** What the value means: the class of its cell. */
+  tone?: (row: Row) => string | undefined;
   /** Tooltip of the title. */
   tip?: string;
+  /** Where there is no room, the lowest is hidden first; undefined: it never is before one that has it. */
+  importance?: number;
 }
 
 export function cellText<Row>(column: TableColumn<Row>, row: Row): string {
@@ -33,18 +37,6 @@ export function plainText<Row>(column: TableColumn<Row>, row: Row): string {
   if (typeof value !== "number") return value ?? "not measured";
   const units: Partial<Record<Unit, string>> = { ns: " ns", bytes: " B", bytes_per_s: " B/s", percent: " %" };
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 }) + (units[column.unit] ?? "");
-}
-
-/** Largest numbers first, texts in alphabetical order, unknown values last. */
-export function compare<Row>(column: TableColumn<Row>, reversed: boolean): (a: Row, b: Row) => number {
-  const turn = reversed ? -1 : 1;
-  return (a, b) => {
-    const x = column.value(a);
-    const y = column.value(b);
-    if (x === undefined || y === undefined) return x === y ? 0 : x === undefined ? 1 : -1;
-    if (typeof x === "number" && typeof y === "number") return turn * (y - x);
-    return turn * String(x).localeCompare(String(y), "en");
-  };
 }
 
 /** Removes columns without any value. Always keeps the first. */

@@ -2,7 +2,9 @@
 //
 // The header of every view: the traced process, loss and error of the data, and the cost of recording.
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { countText, durationText } from "../data/numbers";
+import { hasData } from "../data/has_data";
 import type { Trace } from "../data/trace";
 import { kViews, update, useStore, type View } from "../state";
 import { CopyLink } from "./copy_link";
@@ -11,11 +13,10 @@ import { ThemeSelect } from "./theme_select";
 export const viewTitle: Record<View, string> = {
   overview: "Overview",
   modules: "Modules",
-  scatter: "Bytes × time",
-  fit: "Time over bytes",
-  roofline: "Roofline",
+  limits: "Limits",
   timeline: "Timeline",
   kernels: "Kernels",
+  kernel: "Kernel",
   copies: "Copies",
   memory: "Memory",
   iterations: "Iterations",
@@ -111,7 +112,9 @@ export function Header(props: { traces: readonly Trace[]; trace: Trace; hasDiff:
   const { traces, trace } = props;
   const state = useStore();
   const { tables } = trace;
-  const views = kViews.filter((view) => view !== "diff" || props.hasDiff);
+  const withData = useMemo(() => kViews.filter((view) => hasData(trace, view)), [trace]);
+  const isTab = { diff: props.hasDiff, kernel: state.view === "kernel" } as Partial<Record<View, boolean>>;
+  const views = withData.filter((view) => isTab[view] ?? true);
   return (
     <header class="top">
       <div class="line">

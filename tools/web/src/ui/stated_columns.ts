@@ -11,6 +11,7 @@ export interface StatedColumn {
   title: string;
   unit: Unit;
   tip?: string;
+  importance?: number;
   /** Drawn behind the number: its share of the whole. */
   bar?: boolean;
 }

@@ -47,7 +47,7 @@ export function SwitchedTables<Name extends string>(props: SwitchedTablesProps<N
         key={name}
         columns={columns}
         rows={table.rows}
-        keyOf={keyOf}
+        keyOf={(_, at) => String(at)}
         selected={ofModule !== undefined ? keyOf(ofModule) : selected}
         search={(row) => columns.map((column) => (column.unit === "text" ? column.value(row) : "")).join(" ")}
         select={(row) => {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The difference of two traces: the verdict, then its rows, as `rangefinder diff` has them.
+// The difference of two traces: the verdict with its caveats, then its rows, as `rangefinder diff` has them, worst
+// first.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { isChange, kDiffTables, type Diff, type DiffRow, type DiffTable } from "../data/diff";
+import { kDiffTables, type Diff, type DiffRow, type DiffTable } from "../data/diff";
+import type { Trace } from "../data/trace";
 import { update, useStore } from "../state";
 import type { TableColumn } from "../ui/columns";
 import { statedColumn } from "../ui/stated_columns";
 import { Switch } from "../ui/switch";
 import { Table } from "../ui/table";
+import { Icicle } from "./icicle";
 
 const keyOf = (row: DiffRow): string => `${row.path ?? row.name ?? ""} ${row.quantity ?? row.metric ?? ""}`;
 
@@ -16,7 +19,10 @@ const keyOf = (row: DiffRow): string => `${row.path ?? row.name ?? ""} ${row.qua
 const valueOf = (row: DiffRow, key: string): number | string | undefined => row[key as Exclude<keyof DiffRow, "texts">];
 
 export const diffColumns = (diff: Diff, of: DiffTable): TableColumn<DiffRow>[] =>
-  (diff.columns[of] ?? []).map((column) => statedColumn(column, valueOf, { texts: (row) => row.texts }));
+  (diff.columns[of] ?? []).map((column) => ({
+    ...statedColumn(column, valueOf, { texts: (row: DiffRow) => row.texts }),
+    ...(["relative", "verdict"].includes(column.key) && { tone: (row: DiffRow) => row.tone, width: 96 }),
+  }));
 
 /** The lines of `rangefinder diff` below the verdict. */
 export const diffLines = (diff: Diff): string[] => [
@@ -24,13 +30,13 @@ export const diffLines = (diff: Diff): string[] => [
   ...(diff.ratios === undefined ? [] : [diff.ratios.text]),
 ];
 
-export function DiffView({ diff }: { diff: Diff | undefined }): JSX.Element {
+export function DiffView({ diff, traces }: { diff: Diff | undefined; traces: readonly Trace[] }): JSX.Element {
   const state = useStore();
   const [of, setOf] = useState<DiffTable>("iteration");
   const [all, setAll] = useState(false);
   const rows = useMemo(() => {
     const some = diff?.[of] ?? [];
-    return all || of === "iteration" ? some : some.filter(isChange);
+    return all || of === "iteration" ? some : some.filter(({ tone }) => tone !== undefined);
   }, [diff, of, all]);
   const columns = useMemo(() => (diff === undefined ? [] : diffColumns(diff, of)), [diff, of]);
   if (diff === undefined)
@@ -40,16 +46,20 @@ export function DiffView({ diff }: { diff: Diff | undefined }): JSX.Element {
       </div>
     );
   const selected = of === "modules" ? state.module : state.kernel;
+  const worst = diff.iteration[0]?.tone ?? "";
   return (
     <div class="view diff">
-      <h2 class="verdict">{diff.verdict.text}</h2>
+      <h2 class={`verdict ${worst}`}>{diff.verdict.text}</h2>
       {diffLines(diff).map((text) => (
         <p key={text}>{text}</p>
       ))}
-      <p class="dim">
-        A: <bdi>{diff.a.trace}</bdi>, {diff.a.iterations} iterations · B: <bdi>{diff.b.trace}</bdi>, {diff.b.iterations}{" "}
-        iterations
-      </p>
+      <p class="dim sides">{diff.sides.trimEnd()}</p>
+      {of === "modules" && traces[1]?.has("change") && (
+        <>
+          <p class="dim">Width: change of GPU time an iteration, of modules in B; orange: slower in B, blue: faster</p>
+          <Icicle trace={traces[1]} metric="change" />
+        </>
+      )}
       <Table
         linked
         label="Difference"
@@ -76,7 +86,7 @@ export function DiffView({ diff }: { diff: Diff | undefined }): JSX.Element {
             </label>
           </>
         }
-        note="Per iteration, warm-up excluded; calls are outside of iterations, each per call. The rows and verdicts are those of rangefinder diff."
+        note={diff.explanation}
       />
     </div>
   );

@@ -1,85 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Findings: what could be faster, largest potential saving first, with evidence.
+// Findings: what could be faster, largest potential saving first, with evidence and the line to change.
 //
-// The page knows no rule. It shows evidence of any shape, and turns module paths and kernel names in it into
-// links.
+// The page knows no rule: titles, evidence and the rows that names lead to are those of the data.
 import type { JSX } from "preact";
+import { percentText } from "../data/numbers";
 import type { Finding } from "../data/rows";
 import { kernelKey, type Trace } from "../data/trace";
 import { update } from "../state";
 
-/** The module that `where` names. A `*` stands for a number; if several match, the first. */
-function moduleAt(trace: Trace, where: string): string | undefined {
-  if (trace.byPath.has(where) || !where.includes("*")) return trace.module(where)?.path;
-  const escaped = where.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  const pattern = new RegExp(`^${escaped.join("[^/]*")}$`);
-  return trace.modules.find((row) => pattern.test(row.path))?.path;
-}
+/** Modules of a finding that show without a click. */
+const kModules = 5;
 
-/** Rules name kernels without return type and arguments. If several match, the heaviest is meant. */
-function kernelAt(trace: Trace, where: string): string | undefined {
-  const all = trace.tables.kernels;
-  const row =
-    all.find((one) => one.name === where || one.mangled === where) ??
-    (where.length > 3 ? all.find((one) => one.name.includes(where)) : undefined);
-  return row && kernelKey(row);
-}
-
-function Place({ trace, text }: { trace: Trace; text: string }): JSX.Element {
-  const module = moduleAt(trace, text);
-  const kernel = module === undefined ? kernelAt(trace, text) : undefined;
-  if (module === undefined && kernel === undefined) return <bdi>{text}</bdi>;
-  const go = (): void => update(module !== undefined ? { view: "modules", module } : { view: "kernels", kernel });
+/** A name in a finding, as a link if the page has its row. */
+function Named(props: { trace: Trace; finding: Finding; text: string }): JSX.Element {
+  const { module, kernel } = props.finding.links[props.text] ?? {};
+  const path = module === undefined ? undefined : props.trace.modules[module]?.path;
+  const row = kernel === undefined ? undefined : props.trace.tables.kernels[kernel];
+  if (path === undefined && row === undefined) return <bdi>{props.text}</bdi>;
   return (
-    <button type="button" class="link" onClick={go}>
-      <bdi>{text}</bdi>
+    <button
+      type="button"
+      class="link"
+      title={path ?? row!.name}
+      onClick={() => update(row ? { view: "kernel", kernel: kernelKey(row) } : { view: "modules", module: path! })}
+    >
+      <bdi>{props.text}</bdi>
     </button>
   );
 }
 
-function One({ trace, finding }: { trace: Trace; finding: Finding }): JSX.Element {
-  const { severity, saving, where, why, code } = finding;
+/** Lines of the program: of the class, and of its call. */
+function Lines(props: { class_source?: string; call_source?: string }): JSX.Element | null {
+  const { class_source: of, call_source: call } = props;
+  const lines = [...(of === undefined ? [] : [`class ${of}`]), ...(call === undefined ? [] : [`call ${call}`])];
+  return lines.length === 0 ? null : <code class="lines">{lines.join("\n")}</code>;
+}
+
+function Modules({ trace, finding }: { trace: Trace; finding: Finding }): JSX.Element | null {
+  const all = finding.modules ?? [];
+  if (all.length === 0) return null;
+  const shown = (modules: typeof all): JSX.Element => (
+    <ul>
+      {modules.map((one, i) => (
+        <li key={i}>
+          {one.where === "" ? "(outside of any range)" : <Named trace={trace} finding={finding} text={one.where} />}{" "}
+          {percentText(one.share)} of it
+          <Lines {...one} />
+        </li>
+      ))}
+    </ul>
+  );
   return (
-    <article class={`card finding ${severity}`}>
-      <h2>
-        <span class="severity">{severity}</span>
-        <bdi>{finding.title}</bdi>
-        {saving !== undefined && <span class="saving">up to {saving}</span>}
-      </h2>
-      {where !== undefined && (
-        <p>
-          <span class="dim">Where: </span>
-          <Place trace={trace} text={where} />
-        </p>
+    <>
+      {shown(all.slice(0, kModules))}
+      {all.length > kModules && (
+        <details class="more">
+          <summary>{all.length - kModules} more modules</summary>
+          {shown(all.slice(kModules))}
+        </details>
       )}
+    </>
+  );
+}
+
+/** `brief`: beside its kernel, with the evidence after a click. */
+export function FindingCard(props: { trace: Trace; finding: Finding; brief?: boolean }): JSX.Element {
+  const { trace, finding, brief } = props;
+  const { severity, saving, where, kernel, why, code } = finding;
+  const evidence = (
+    <>
       {why !== undefined && (
         <p>
           <bdi>{why}</bdi>
         </p>
       )}
+      <dl class="evidence">
+        {finding.facts.map(([name, text], i) => (
+          <div key={i}>
+            <dt>{name}</dt>
+            <dd>
+              <Named trace={trace} finding={finding} text={text} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+  return (
+    <article class={`card finding ${severity}`}>
+      <h2>
+        <span class="severity">{severity}</span>
+        <bdi>{finding.title}</bdi>
+        {saving !== undefined && !brief && <span class="saving">up to {saving}</span>}
+      </h2>
+      <p class="places">
+        {where !== undefined && <Named trace={trace} finding={finding} text={where} />}
+        {kernel !== undefined && !brief && <Named trace={trace} finding={finding} text={kernel} />}
+      </p>
+      <Lines {...finding} />
+      <Modules trace={trace} finding={finding} />
+      {!brief && evidence}
       <p>
-        <span class="dim">Next: </span>
+        <b>Next: </b>
         <bdi>{finding.next_step}</bdi>
       </p>
       {code !== undefined && <pre>{code}</pre>}
-      <details>
-        <summary>Evidence</summary>
-        <dl class="facts">
-          {finding.facts.map(([name, text]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <Place trace={trace} text={text} />
-              </dd>
-            </div>
-          ))}
-        </dl>
-        <p class="dim">
-          rule {finding.id}
-          {finding.experimental ? ", experimental: no recorded run has shown it" : ""}
-        </p>
-      </details>
+      {brief && (
+        <details class="more">
+          <summary>Evidence</summary>
+          {evidence}
+        </details>
+      )}
+      <p class="dim">
+        rule {finding.id}
+        {finding.experimental ? ", experimental: no recorded run has shown it" : ""}
+      </p>
     </article>
   );
 }
@@ -91,7 +127,7 @@ export function FindingsView({ trace }: { trace: Trace }): JSX.Element {
       {all.length === 0 && <p class="empty">No rule found anything in this trace.</p>}
       {all.length > 0 && <p class="dim">Maximum potential savings. Findings overlap, so savings do not add up.</p>}
       {all.map((finding, i) => (
-        <One key={i} trace={trace} finding={finding} />
+        <FindingCard key={i} trace={trace} finding={finding} />
       ))}
       {trace.tables.not_checked.split("\n").map((text) => (
         <p key={text} class="dim">

@@ -1,34 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The icicle: every module as a box. Width: GPU time, DRAM or L2 bytes. Colour: share of the nearest limit.
-// A click selects. A double click or Enter zooms into a module, Escape zooms out.
+// The icicle: every module as a box, with its kernels as pale leaves. Width: GPU time, bytes, host time, saving, change.
+// Hue: the family of modules that differ by numbers only. What the search does not find is dim. A click selects. A double
+// click or Enter zooms into a module, Escape zooms out.
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { bytesText, durationText, percentText } from "../data/numbers";
-import { metricTitle, type Metric, type Trace } from "../data/trace";
-import { shareColor, useTheme, type Theme } from "../theme";
+import { countText, durationText, percentText } from "../data/numbers";
+import { kernelKey, metricText, metricTitle, type Metric, type Trace } from "../data/trace";
+import { update, useStore } from "../state";
+import { hueColor, mixed, useTheme, type Theme } from "../theme";
 import { fitted, kFont, useCanvas, type Surface } from "../ui/canvas";
 import { Tip } from "../ui/tip";
-import { layoutOf, type Box } from "./icicle_layout";
+import { layoutOf, neighbour, type Box } from "./icicle_layout";
 
 const kRow = 22;
 
-const shareOf = (trace: Trace, box: Box): number | undefined =>
-  box.module >= 0
-    ? trace.modules[box.module]!.limit_share
-    : box.module === -1
-      ? trace.tables.outside.limit_share
-      : undefined;
+interface Look {
+  trace: Trace;
+  theme: Theme;
+  metric: Metric;
+  selected: Box | undefined;
+  hovered: Box | undefined;
+  /** In small letters; "": everything. */
+  find: string;
+}
 
-function paint(
-  surface: Surface,
-  boxes: Box[],
-  trace: Trace,
-  theme: Theme,
-  selected: number,
-  hovered: Box | undefined,
-): void {
-  const { context, width, height } = surface;
+function colorOf({ trace, theme, metric }: Look, box: Box): string {
+  const row = trace.modules[box.module];
+  if (row === undefined) return theme.unknown;
+  if (metric !== "change") return hueColor(theme, row.family, box.kernel !== undefined);
+  const difference = trace.changes.get(row.path)?.difference ?? 0;
+  if (difference === 0) return theme.unknown;
+  return mixed(difference > 0 ? theme.warn : theme.accent, theme.dark ? "#000000" : "#ffffff", 0.4);
+}
+
+/** What the search finds is in the path, as in the table, or in the kernel's name. */
+const isFound = ({ trace, find }: Look, { module, name }: Box): boolean =>
+  `${trace.modules[module]?.path ?? ""} ${name}`.toLowerCase().includes(find);
+
+function paint({ context, width, height }: Surface, boxes: readonly Box[], look: Look): void {
   context.clearRect(0, 0, width, height);
   context.font = kFont;
   context.textBaseline = "middle";
@@ -41,118 +51,77 @@ function paint(
     if (row === box.depth && x + wide < edge + 0.5) continue;
     row = box.depth;
     edge = x + wide;
-    const colors = shareColor(theme, shareOf(trace, box));
     const y = box.depth * kRow;
-    context.fillStyle = colors.fill;
+    context.globalAlpha = isFound(look, box) ? 1 : 0.3;
+    context.fillStyle = colorOf(look, box);
     context.fillRect(x, y, Math.max(0.5, wide - 1), kRow - 1);
-    if (box === hovered || (box.module === selected && selected >= 0)) {
-      context.strokeStyle = box.module === selected ? theme.warn : theme.text;
-      context.lineWidth = 2;
-      context.strokeRect(x + 1, y + 1, Math.max(1, wide - 3), kRow - 3);
-    }
-    const label = fitted(context, box.name, wide - 8);
+    const whole = fitted(context, box.name, wide - 8);
+    // Of "layer 12" the number tells more than the beginning.
+    const number = /(?:^|[ _.-])(\d+)$/.exec(box.name)?.[1] ?? "";
+    const label = whole.endsWith("…") || whole === "" ? fitted(context, number, wide - 4) || whole : whole;
     if (label !== "") {
-      context.fillStyle = colors.text;
+      context.fillStyle = look.theme.text;
       context.fillText(label, x + 4, y + kRow / 2);
     }
+    context.globalAlpha = 1;
+    if (box !== look.hovered && box !== look.selected) continue;
+    context.strokeStyle = box === look.selected ? look.theme.warn : look.theme.text;
+    context.lineWidth = 2;
+    context.strokeRect(x + 1, y + 1, Math.max(1, wide - 3), kRow - 3);
   }
 }
 
-function BoxTip(props: { trace: Trace; box: Box; metric: Metric; all: number }): JSX.Element {
-  const { trace, box } = props;
-  const row = box.module >= 0 ? trace.modules[box.module]! : trace.tables.outside;
-  const share = shareOf(trace, box);
-  const text = props.metric === "gpu" ? durationText : bytesText;
-  return (
-    <>
-      <b>
-        <bdi>{box.name.slice(0, 300)}</bdi>
-      </b>
-      <div>
-        {metricTitle[props.metric]}: {text(box.value)}, {percentText(box.value / props.all)}
-      </div>
-      {box.module >= 0 && (
-        <div>
-          {trace.modules[box.module]!.calls.toLocaleString("en-US")} calls, {row.kernels.toLocaleString("en-US")}{" "}
-          kernels
-        </div>
-      )}
-      {box.module >= -1 && (
-        <div>
-          {share === undefined ? "Share of limit not measured" : `${percentText(share)} of the nearest limit`}
-          {row.limiter !== undefined ? `, bound by ${row.limiter}` : ""}
-        </div>
-      )}
-    </>
-  );
+function tipLines(trace: Trace, { module, kernel, value }: Box, metric: Metric, all: number): string[] {
+  const row = trace.modules[module];
+  const { limit_share: share, limiter } = row ?? trace.tables.outside;
+  const out = [`${metricTitle[metric]}: ${metricText(value, metric)}, ${percentText(value / all)}`];
+  const change = metric === "change" ? trace.changes.get(row?.path ?? "") : undefined;
+  if (change !== undefined)
+    out.push(`${durationText(change.a ?? 0)} in A, ${durationText(change.b ?? 0)} in B: ${change.verdict}`);
+  if (kernel !== undefined) return [...out, trace.tables.kernels[kernel]!.library ?? ""];
+  if (row !== undefined) out.push(`${countText(row.calls)} calls, ${countText(row.kernels)} kernels`);
+  const bound = limiter === undefined ? "" : `, bound by ${limiter}`;
+  if (module >= -1)
+    out.push(
+      (share === undefined ? "Share of limit not measured" : `${percentText(share)} of the nearest limit`) + bound,
+    );
+  return out;
 }
 
-export function ShareLegend(): JSX.Element {
-  const theme = useTheme();
-  const draw = ({ context, width, height }: Surface): void => {
-    for (let x = 0; x < width; ++x) {
-      context.fillStyle = shareColor(theme, (x / width) ** 2).fill;
-      context.fillRect(x, 0, 1, height);
-    }
-  };
-  const canvas = useCanvas(draw, [theme]);
-  return (
-    <span class="legend">
-      <span>share of limit 0</span>
-      <canvas ref={canvas} aria-hidden="true" title="Square-root scale: 25 % is in the middle" />
-      <span>100 %</span>
-      <span class="swatch unknown" />
-      <span>not measured</span>
-    </span>
-  );
-}
-
-/** The box that an arrow key selects. */
-function neighbour(boxes: Box[], from: Box, key: string): Box | undefined {
-  const middle = (from.x0 + from.x1) / 2;
-  if (key === "ArrowUp")
-    return boxes.find((box) => box.depth === from.depth - 1 && box.x0 <= middle && middle <= box.x1);
-  if (key === "ArrowDown")
-    return boxes
-      .filter((box) => box.depth === from.depth + 1 && box.x0 >= from.x0 - 1e-12 && box.x1 <= from.x1 + 1e-12)
-      .sort((a, b) => b.value - a.value)[0];
-  const row = boxes.filter((box) => box.depth === from.depth).sort((a, b) => a.x0 - b.x0);
-  return row[row.indexOf(from) + (key === "ArrowRight" ? 1 : -1)];
-}
-
-export interface IcicleProps {
-  trace: Trace;
-  metric: Metric;
-  selected: number;
-  select: (module: number) => void;
-}
-
-export function Icicle(props: IcicleProps): JSX.Element {
-  const { trace, metric, selected } = props;
+export function Icicle({ trace, metric }: { trace: Trace; metric: Metric }): JSX.Element {
+  const state = useStore();
   const theme = useTheme();
   const [top, setTop] = useState(-2);
   const [over, setOver] = useState<{ box: Box; x: number; y: number }>();
   const boxes = useMemo(() => layoutOf(trace, metric, top), [trace, metric, top]);
   const levels = boxes.reduce((max, box) => Math.max(max, box.depth), 0) + 1;
+  const module = trace.placeOf(state.module);
+  const kernel = state.kernel === undefined ? undefined : trace.kernelByName.get(state.kernel);
+  const ofModule = module === undefined ? [] : boxes.filter((box) => box.module === module);
+  const selected = ofModule.find((box) => box.kernel === kernel) ?? ofModule[0];
+  const find = (state.find ?? "").toLowerCase();
   const canvas = useCanvas(
-    (surface) => paint(surface, boxes, trace, theme, selected, over?.box),
-    [boxes, theme, selected, over?.box],
+    (surface) => paint(surface, boxes, { trace, theme, metric, selected, hovered: over?.box, find }),
+    [boxes, theme, metric, selected, over?.box, find],
   );
+  const select = (box: Box | undefined): void =>
+    update({
+      module: trace.modules[box?.module ?? -2]?.path,
+      kernel: box?.kernel === undefined ? undefined : kernelKey(trace.tables.kernels[box.kernel]!),
+    });
   const at = (event: MouseEvent): Box | undefined => {
     const bounds = canvas.current!.getBoundingClientRect();
     const x = (event.clientX - bounds.left) / bounds.width;
     const depth = Math.floor((event.clientY - bounds.top) / kRow);
     return boxes.find((box) => box.depth === depth && box.x0 <= x && x < box.x1);
   };
-  const zoomInto = (module: number): void => setTop(module < 0 || module === top ? -2 : module);
+  const zoomInto = (one: number): void => setTop(one < 0 || one === top ? -2 : one);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const from = boxes.find((box) => box.module === selected) ?? boxes[0];
-    if (event.key === "Enter" && selected >= 0) zoomInto(selected);
-    else if (event.key === "Escape")
-      setTop(top >= 0 ? (trace.modules[top]!.parent < 0 ? -2 : trace.modules[top]!.parent) : -2);
-    else if (event.key.startsWith("Arrow") && from !== undefined) {
-      const next = neighbour(boxes, from, event.key);
-      if (next !== undefined) props.select(next.module);
+    if (event.key === "Enter" && selected !== undefined) zoomInto(selected.module);
+    else if (event.key === "Escape") setTop(trace.modules[top]?.parent ?? -2);
+    else if (event.key.startsWith("Arrow")) {
+      const next = neighbour(boxes, selected, event.key);
+      if (next !== undefined) select(next);
     } else return;
     event.preventDefault();
   };
@@ -166,7 +135,7 @@ export function Icicle(props: IcicleProps): JSX.Element {
         role="application"
         aria-label={`Modules by ${metricTitle[metric]}. Arrow keys move, Enter zooms into a module, Escape zooms out. The table below has the same data.`}
         onKeyDown={onKeyDown}
-        onClick={(event) => props.select(at(event)?.module ?? -2)}
+        onClick={(event) => select(at(event))}
         onDblClick={(event) => zoomInto(at(event)?.module ?? -2)}
         onPointerMove={(event) => {
           const box = at(event);
@@ -181,7 +150,12 @@ export function Icicle(props: IcicleProps): JSX.Element {
       )}
       {over !== undefined && (
         <Tip x={over.x} y={over.y}>
-          <BoxTip trace={trace} box={over.box} metric={metric} all={boxes[0]!.value} />
+          <b>
+            <bdi>{over.box.name.slice(0, 300)}</bdi>
+          </b>
+          {tipLines(trace, over.box, metric, boxes[0]!.value).map((line) => (
+            <div key={line}>{line}</div>
+          ))}
         </Tip>
       )}
     </div>

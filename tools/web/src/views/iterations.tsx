@@ -25,6 +25,36 @@ type Of = (typeof kOf)[number][0];
 
 const numberOf = (row: StatedRow, key: string): number | undefined => row[key] as number | undefined;
 
+/** Below it, where they changed from iteration to iteration. */
+const kClocks = ["sm_mhz", "power_w"];
+
+function clocksOptions(theme: Theme, columns: readonly StatedColumn[], keys: readonly string[]): PlotOptions {
+  const axis = { stroke: theme.dim, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1 } };
+  const titleOf = (key: string): string => columns.find((column) => column.key === key)?.title ?? key;
+  const colors = [theme.warn, theme.accent];
+  const around = (_: uPlot, min: number, max: number): [number, number] => [min * 0.98, max * 1.02];
+  return {
+    legend: { show: false },
+    scales: { x: { time: false }, ...Object.fromEntries(keys.map((key) => [key, { range: around }])) },
+    axes: [
+      { ...axis, size: 34 },
+      ...keys.map((key, i) => ({
+        ...{ ...axis, scale: key, label: titleOf(key), labelSize: 18, size: 52 },
+        side: i === 0 ? 3 : 1,
+        grid: { show: i === 0, stroke: theme.line, width: 1 },
+      })),
+    ],
+    series: [
+      { label: titleOf("iteration") },
+      ...keys.map((key, i) => ({
+        ...{ label: titleOf(key), scale: key, stroke: colors[i]!, width: 1.5 },
+        value: (_: uPlot, value: number | null) => (value === null ? "–" : countText(value)),
+      })),
+    ],
+    cursor: { drag: { x: true, y: false } },
+  };
+}
+
 function optionsOf(theme: Theme, columns: readonly StatedColumn[], select: (index: number) => void): PlotOptions {
   const axis = { stroke: theme.dim, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line, width: 1 } };
   const titleOf = (key: string): string => columns.find((column) => column.key === key)?.title ?? key;
@@ -82,6 +112,14 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
     [rows],
   );
   const options = useMemo(() => optionsOf(theme, iterations.columns, select), [theme, trace]);
+  const clocks = useMemo(() => {
+    const moved = kClocks.filter(
+      (key) => new Set(rows.flatMap((row) => numberOf(row, key) ?? []).map(Math.round)).size > 1,
+    );
+    if (moved.length === 0) return undefined;
+    const data = ["iteration", ...moved].map((key) => rows.map((row) => numberOf(row, key) ?? null));
+    return { data: data as uPlot.AlignedData, options: clocksOptions(theme, iterations.columns, moved) };
+  }, [rows, theme]);
   const table = of === "iterations" ? iterations : more.iterations_summary;
   const columns = useMemo(() => tableColumns(table), [table]);
   if (rows.length === 0)
@@ -101,13 +139,18 @@ export function IterationsView({ trace }: { trace: Trace }): JSX.Element {
         </button>
       </p>
       <Plot options={options} data={data} label="Duration of each iteration; the table below has the same data" />
+      {clocks !== undefined && (
+        <div class="clocks">
+          <Plot {...clocks} label="Clock and power in each iteration; the table below has the same data" />
+        </div>
+      )}
       <Table
         linked
         label="Iterations"
         key={of}
         columns={columns}
         rows={table.rows}
-        keyOf={(row) => String(table.rows.indexOf(row))}
+        keyOf={(_, at) => String(at)}
         selected={of !== "iterations" || selected === undefined ? undefined : String(selected)}
         select={(row) => of === "iterations" && select(rows.indexOf(row))}
         open={(row) => of === "iterations" && show(row)}

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All values of one kernel: times, bytes, histogram of durations, launch configurations, modules.
-import type { JSX } from "preact";
-import { bytesText, countText, durationText } from "../data/numbers";
+// All of one kernel: findings about it, what it computes, memory by level, hardware metrics, durations, launches,
+// modules. Beside a table, or as a page with columns.
+import type { ComponentChildren, JSX } from "preact";
+import { optionFor } from "../data/named";
+import { bytesText, countText, durationText, percentText } from "../data/numbers";
 import type { KernelRow } from "../data/rows";
 import { kernelKey, valueOf, type Trace } from "../data/trace";
-import { update } from "../state";
+import { update, useStore } from "../state";
 import { useTheme } from "../theme";
 import { kFont, useCanvas, type Surface } from "../ui/canvas";
 import { Facts, type Fact } from "../ui/facts";
 import { statedFacts } from "../ui/stated_columns";
+import { FindingCard } from "./findings";
 import { HardwareMetrics } from "./hardware_metrics";
 
 /** Values of a kernel. */
@@ -17,6 +20,15 @@ export const kernelFacts = (trace: Trace, row: KernelRow): Fact[] =>
   statedFacts(trace.columns.kernel_details, row, valueOf);
 
 const startOf = (bucket: number): number => 2 ** (bucket / 4);
+
+function Part(props: { title: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <section class="part-of-kernel" aria-label={props.title}>
+      <h3>{props.title}</h3>
+      {props.children}
+    </section>
+  );
+}
 
 /** Durations on a logarithmic axis. */
 function Durations({ row }: { row: KernelRow }): JSX.Element | null {
@@ -43,15 +55,61 @@ function Durations({ row }: { row: KernelRow }): JSX.Element | null {
   const canvas = useCanvas(draw, [row, theme]);
   if (row.durations.length === 0) return null;
   return (
-    <>
-      <h3>Durations</h3>
+    <Part title="Durations">
       <canvas
         ref={canvas}
         class="histogram"
         role="img"
         aria-label={`Durations from ${durationText(startOf(first))} to ${durationText(startOf(last + 1))}`}
       />
-    </>
+    </Part>
+  );
+}
+
+/** What a level can have. */
+const kRates: Record<string, string[]> = {
+  l1: ["bytes_per_launch", "hit_rate", "throughput"],
+  l2: ["bytes_per_launch", "hit_rate", "throughput"],
+  dram: ["bytes_per_launch", "throughput"],
+};
+
+/** From the kernel down to DRAM: what each level moved, and what it found. */
+function MemoryChart({ row }: { row: KernelRow }): JSX.Element {
+  const { memory } = row;
+  const most = Math.max(1, ...memory.map((level) => level.bytes_per_launch ?? 0));
+  const lacks = (key: "bytes_per_launch" | "hit_rate" | "throughput"): boolean =>
+    memory.some((level) => level[key] === undefined && kRates[level.key]?.includes(key));
+  const sets = [
+    ...(lacks("bytes_per_launch") || lacks("hit_rate") ? ["memory"] : []),
+    ...(lacks("throughput") ? ["speed-of-light"] : []),
+  ];
+  return (
+    <Part title="Memory, a launch">
+      <ol class="memory-chart">
+        {memory.map(({ key, title, bytes_per_launch: bytes, hit_rate: hits, throughput }) => (
+          <li key={key}>
+            <span class="track" aria-hidden="true">
+              <span style={{ width: `${(100 * (bytes ?? 0)) / most}%` }} />
+            </span>
+            <b>{title}</b>
+            <span>{bytes === undefined ? "not measured" : bytesText(bytes)}</span>
+            <span class="dim">
+              {[
+                hits === undefined ? "" : `${percentText(hits / 100)} hits`,
+                throughput === undefined ? "" : `${percentText(throughput / 100)} of its peak`,
+              ]
+                .filter((text) => text !== "")
+                .join(", ")}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {sets.length > 0 && (
+        <p class="dim missing">
+          Hit rates, bytes or shares that are absent: not measured, by <code>{optionFor(sets)}</code>
+        </p>
+      )}
+    </Part>
   );
 }
 
@@ -61,8 +119,7 @@ function Configurations({ trace, kernel }: { trace: Trace; kernel: number }): JS
   const rows = trace.tables.kernel_configs.filter((row) => row.kernel === kernel);
   if (rows.length === 0) return null;
   return (
-    <>
-      <h3>Launch configurations</h3>
+    <Part title="Launch configurations">
       <div class="small">
         <table>
           <thead>
@@ -95,15 +152,14 @@ function Configurations({ trace, kernel }: { trace: Trace; kernel: number }): JS
         </table>
       </div>
       {rows.length > 40 && <p class="dim">and {rows.length - 40} more</p>}
-    </>
+    </Part>
   );
 }
 
 function Modules({ trace, kernel }: { trace: Trace; kernel: number }): JSX.Element {
   const pairs = trace.pairs.filter((pair) => pair.kernel === kernel).sort((a, b) => b.total_ns - a.total_ns);
   return (
-    <>
-      <h3>Runs in</h3>
+    <Part title="Runs in">
       <ul class="links">
         {pairs.slice(0, 30).map((pair) => {
           const path = trace.modules[pair.module]?.path;
@@ -112,8 +168,13 @@ function Modules({ trace, kernel }: { trace: Trace; kernel: number }): JSX.Eleme
               {path === undefined ? (
                 <span>(outside of any range)</span>
               ) : (
-                <button type="button" title={path.slice(0, 2000)} onClick={() => update({ module: path })}>
-                  <bdi>{path.length > 300 ? `…${path.slice(-300)}` : path}</bdi>
+                <button
+                  type="button"
+                  class="path"
+                  title={path.slice(0, 2000)}
+                  onClick={() => update({ view: "modules", module: path })}
+                >
+                  <bdi>{path.slice(-300)}</bdi>
                 </button>
               )}
               <span>
@@ -124,11 +185,12 @@ function Modules({ trace, kernel }: { trace: Trace; kernel: number }): JSX.Eleme
         })}
       </ul>
       {pairs.length > 30 && <p class="dim">and {pairs.length - 30} more modules</p>}
-    </>
+    </Part>
   );
 }
 
-export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: KernelRow | undefined }): JSX.Element {
+export function KernelDetails(props: { trace: Trace; kernel: KernelRow | undefined; wide?: boolean }): JSX.Element {
+  const { trace, kernel: row } = props;
   if (row === undefined)
     return (
       <aside class="details nothing" aria-label="Kernel">
@@ -137,8 +199,11 @@ export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: Ke
       </aside>
     );
   const kernel = trace.kernelByName.get(kernelKey(row))!;
+  const findings = trace.tables.findings.filter(({ links }) =>
+    Object.values(links).some((one) => one.kernel === kernel),
+  );
   return (
-    <aside class="details" aria-label="Selected kernel">
+    <aside class={props.wide ? "details wide" : "details"} aria-label="Selected kernel">
       <h2 class="code">
         <bdi>{row.name.slice(0, 1000)}</bdi>
       </h2>
@@ -146,14 +211,51 @@ export function KernelDetails({ trace, kernel: row }: { trace: Trace; kernel: Ke
         <button type="button" onClick={() => update({ view: "timeline" })}>
           In the timeline
         </button>
+        <button type="button" onClick={() => update({ view: props.wide ? "kernels" : "kernel" })}>
+          {props.wide ? "All kernels" : "As a page"}
+        </button>
       </p>
-      <Facts title="Time and bytes" facts={kernelFacts(trace, row)} />
-      {row.texts !== undefined && <p class="dim">{trace.tables.kernel_remarks}</p>}
+      {findings.length > 0 && (
+        <Part title="Findings about it">
+          {findings.map((finding, i) => (
+            <FindingCard key={i} trace={trace} finding={finding} brief />
+          ))}
+        </Part>
+      )}
+      {row.origins !== undefined && (
+        <Part title="What it computes">
+          <dl class="facts">
+            {row.origins.map(({ operators, source, paths }, i) => (
+              <div key={i} title={source}>
+                <dt>{operators}</dt>
+                <dd>
+                  <code>{source.split("/").slice(-2).join("/")}</code>
+                  {paths > 1 && ` in ${countText(paths)} modules`}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </Part>
+      )}
+      <Part title="Time and bytes">
+        <Facts facts={kernelFacts(trace, row)} />
+        {row.texts !== undefined && <p class="dim">{trace.tables.kernel_remarks}</p>}
+      </Part>
+      <MemoryChart row={row} />
       <HardwareMetrics table={trace.named} row={row} />
       <Durations row={row} />
       <Configurations trace={trace} kernel={kernel} />
       <Modules trace={trace} kernel={kernel} />
       <Facts title="Name" facts={[["mangled", (row.mangled ?? "").slice(0, 4000)]]} />
     </aside>
+  );
+}
+
+/** The selected kernel, with the window to itself. */
+export function KernelView({ trace }: { trace: Trace }): JSX.Element {
+  return (
+    <div class="view one-kernel">
+      <KernelDetails trace={trace} kernel={trace.kernel(useStore().kernel)} wide />
+    </div>
   );
 }

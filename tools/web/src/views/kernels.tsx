@@ -6,9 +6,9 @@ import { useMemo, useState } from "preact/hooks";
 import { kernelKey, shortName, valueOf, type KernelInModule, type Trace } from "../data/trace";
 import type { KernelRow } from "../data/rows";
 import { update, useStore } from "../state";
-import { ColumnSwitch, type Columns } from "../ui/column_switch";
 import type { TableColumn } from "../ui/columns";
 import { statedColumn } from "../ui/stated_columns";
+import { ColumnSwitch, type Columns } from "../ui/switch";
 import { Table } from "../ui/table";
 import { KernelDetails } from "./kernel_details";
 
@@ -92,7 +92,7 @@ export function KernelsView({ trace }: { trace: Trace }): JSX.Element {
             ...(state.grouped ? { module: trace.modules[shown.pair!.module]?.path } : {}),
           })
         }
-        open={() => update({ view: "timeline" })}
+        open={() => update({ view: "kernel" })}
         tools={
           <>
             <label class="check">

@@ -8,11 +8,12 @@ import { kernelKey, shortName, valueOf, type Trace } from "../data/trace";
 import type { ModuleRow, Values } from "../data/rows";
 import { Facts, type Fact } from "../ui/facts";
 import { statedFacts } from "../ui/stated_columns";
+import { hasData } from "../data/has_data";
 import { update } from "../state";
 import { HardwareMetrics } from "./hardware_metrics";
 
 /** Shown in other places. */
-const kStructure = ["path", "depth", "name", "parent", "memcpy_bytes", "metrics", "missing_sets", "named", "texts"];
+const kStructure = "path depth name parent family saving_ns memcpy_bytes metrics missing_sets named texts".split(" ");
 
 /** Values of a module. */
 export const moduleFacts = (trace: Trace, row: Values): Fact[] =>
@@ -74,7 +75,7 @@ function TopKernels({ trace, module }: { trace: Trace; module: number }): JSX.El
   return (
     <>
       <h3>Heaviest kernels</h3>
-      <ul class="links">
+      <ul class="links names">
         {kernels.map((pair) => {
           const row = trace.tables.kernels[pair.kernel]!;
           return (
@@ -144,12 +145,9 @@ export function ModuleDetails({ trace, path }: { trace: Trace; path: string | un
         <button type="button" onClick={() => update({ view: "kernels", within: true })}>
           Its kernels
         </button>
-        <button type="button" onClick={() => update({ view: "scatter", level: row.depth })}>
-          In the scatter
-        </button>
-        {row.named?.["flops"] !== undefined && (
-          <button type="button" onClick={() => update({ view: "roofline", level: row.depth })}>
-            In the roofline
+        {hasData(trace, "limits") && (
+          <button type="button" onClick={() => update({ view: "limits", level: row.depth })}>
+            Its limits
           </button>
         )}
       </p>

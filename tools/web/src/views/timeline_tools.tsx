@@ -6,7 +6,6 @@ import { countText, durationText } from "../data/numbers";
 import type { TimelineData } from "../data/timeline";
 import type { TimelineCanvas } from "./timeline_canvas";
 import { TimelineFind } from "./timeline_find";
-import { deepest } from "./scatter_points";
 import { kLevels } from "./timeline_tracks";
 import { zoomed } from "./timeline_zoom";
 
@@ -61,7 +60,7 @@ function Option(props: { title: string; tip?: string; value: boolean; choose: (v
 }
 
 function Options({ view, options, choose }: Pick<TimelineToolsProps, "view" | "options" | "choose">): JSX.Element {
-  const levels = deepest(view.trace);
+  const levels = view.trace.deepest;
   return (
     <>
       <Option
