@@ -269,7 +269,7 @@ export function Table<Row extends object>(props: TableProps<Row>): JSX.Element {
   const columns = all.filter(({ key }) => shown.includes(key));
   const widths = columns.map(({ key }) => table.getColumn(key)!.getSize());
   // Until it is resized, the first column is as wide as its texts, if there is room.
-  const grows = !(columns[0]!.key in table.state.columnSizing);
+  const grows = columns.length > 0 && !(columns[0]!.key in table.state.columnSizing);
   if (grows) widths[0] = Math.min(widths[0]!, kMaxFirst * scroll.width);
   const grid = widths
     .map((width, i) => (i === 0 && grows ? `minmax(${width}px, ${Math.max(width, longest)}px)` : `${width}px`))
