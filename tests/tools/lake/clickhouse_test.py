@@ -6,6 +6,7 @@
 WORK: a folder for what npm installs. Exit code 77, with the reason: ClickHouse or DuckDB is not installed. Distributed
 tables and s3() are parsed, not run: there is one process and no network.
 """
+import json
 import re
 import shutil
 import subprocess
@@ -31,6 +32,15 @@ def statements(sql):
 def counted(rows):
     """Rows without what is NULL, in any order; 1 is 1.0."""
     return Counter(frozenset((key, value) for key, value in row.items() if value is not None) for row in rows)
+
+
+def without_macros(sql, run, baseline):
+    """The query as Grafana sends it."""
+    sql = re.sub(r"\$__timeFilter\(([\w.]+)\)", r"(\1 >= toDateTime(0) AND \1 <= toDateTime(4000000000))", sql)
+    for name, value in (("run", run), ("baseline", baseline)):
+        sql = sql.replace(f"${{{name}:sqlstring}}", f"'{value}'")
+    assert "$" not in sql, sql
+    return sql
 
 
 class ClickHouseTest(Lake):
@@ -72,7 +82,8 @@ class ClickHouseTest(Lake):
             ours = self.ask(self.lake, f"SELECT {names} FROM {table}")
             self.assertEqual(counted(self.engine.rows(f"SELECT {names} FROM {table}")), counted(ours), table)
             columns_there = {row["name"] for row in self.engine.rows(f"DESCRIBE {table}")}
-            self.assertEqual(columns_there - {"host"}, set(columns) - {"host"} | {"loaded_at"}, table)
+            self.assertEqual(columns_there - {"host"}, set(columns) - {"host"} | {"loaded_at"}
+                             | ({"began"} if table == "processes" else set()), table)
             empty |= set() if ours else {table}
         self.assertEqual(empty, set())
 
@@ -174,6 +185,32 @@ class ClickHouseTest(Lake):
         views = (SQL / "views.sql").read_text()
         self.assertEqual(len(re.findall(r"\bJOIN\b", views.split("\n\n", 1)[1])) - views.count("ARRAY JOIN"),
                          views.count("GLOBAL INNER JOIN") + views.count("GLOBAL LEFT JOIN"))
+
+    def test_queries_of_the_dashboard_run_and_give_the_fields_that_panels_show(self):
+        for name in ("none", "layer"):
+            self.add_job(name)
+        trace = shutil.copytree(recorded("resnet_workers_0"), self.folder / "trace")
+        self.check_code(self.call("finalize", trace), 0)
+        self.add(trace, "found")
+        self.engine.load(self.lake)
+        board = json.loads((cli_case.REPOSITORY / "tools/dashboards/grafana-clickhouse.json").read_text(encoding="utf-8"))
+        shown = set()
+        for variable in board["templating"]["list"][1:]:
+            self.assertEqual({row["run"] for row in self.engine.rows(variable["query"])}, {"none", "layer", "found"})
+        for panel in board["panels"]:
+            (target,) = panel["targets"]
+            for run in ("layer", "found"):
+                rows = self.engine.rows(without_macros(target["rawSql"], run, "none"))
+                if rows:
+                    shown.add(panel["title"])
+                    self.check_panel(panel, target, rows)
+        self.assertEqual({panel["title"] for panel in board["panels"]} - shown, set())
+
+    def check_panel(self, panel, target, rows):
+        fields = [override["matcher"]["options"] for override in panel["fieldConfig"]["overrides"]]
+        fields += [panel["options"]["xField"]] if panel["type"] == "trend" else []
+        fields += ["time"] if target["queryType"] == "timeseries" else []
+        self.assertEqual(set(fields) - set(rows[0]), set(), panel["title"])
 
     @classmethod
     def setUpClass(cls):

@@ -27,7 +27,8 @@ CREATE TABLE IF NOT EXISTS processes (
   last_ns Int64,
   end_reason LowCardinality(Nullable(String)),
   trace String,
-  loaded_at DateTime DEFAULT now()
+  loaded_at DateTime DEFAULT now(),
+  began DateTime ALIAS toDateTime(intDiv(start_unix_ns, 1000000000))
 ) ENGINE = MergeTree PARTITION BY run ORDER BY (rank, process) TTL loaded_at + INTERVAL 400 DAY
 SETTINGS allow_nullable_key = 1, default_compression_codec = 'ZSTD(1)', ttl_only_drop_parts = 1;
 
