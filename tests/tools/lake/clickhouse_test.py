@@ -61,8 +61,7 @@ class ClickHouseTest(Lake):
         return value
 
     def tables(self):
-        return [row["name"] for row in
-                self.engine.rows("SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'MergeTree'")]
+        return re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", (SQL / "schema.sql").read_text())
 
     def numbers(self, table):
         """Number of rows, and a sum over all that they contain."""
@@ -179,6 +178,19 @@ class ClickHouseTest(Lake):
             self.assertEqual(len(set(found.groups())), 1)
             tables.add(found[1])
         self.assertEqual(tables, set(self.tables()))
+
+    def test_statements_for_spark_and_trino_name_tables_and_columns_of_the_lake(self):
+        spark = re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+) USING parquet LOCATION 's3a://bucket/lake/v1/(\w+)';$",
+                           (SQL.parent / "spark.sql").read_text(), re.MULTILINE)
+        self.assertEqual(spark, [(name, name) for name in self.tables()])
+        trino = re.findall(r"^CREATE TABLE IF NOT EXISTS hive\.rangefinder\.(\w+) \(\n(.*?)\n\) WITH [^\n]*/v1/(\w+)'",
+                           (SQL.parent / "trino.sql").read_text(), re.MULTILINE | re.DOTALL)
+        self.assertGreater(len(trino), 4)
+        self.add_job()
+        for table, columns, folder in trino:
+            names = set(re.findall(r"(\w+) (?:bigint|boolean|decimal\(20, 0\)|double|integer|varchar)", columns))
+            known = {row["column_name"] for row in self.ask(self.lake, f"DESCRIBE {table}")}
+            self.assertEqual((names, folder), (known - {"duration_ns"}, table))
 
     def test_joins_of_views_are_global(self):
         """What a shard lacks is sent to it."""

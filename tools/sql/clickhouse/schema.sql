@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The tables of a lake in ClickHouse, with the columns of docs/lake.md. load.py reads this file for names and
+-- The tables of a lake in ClickHouse, with the columns of docs/reference/lake.md. load.py reads this file for names and
 -- types: a column a line.
 --
 --   clickhouse-client --database rangefinder --multiquery < schema.sql
@@ -325,7 +325,7 @@ CREATE TABLE IF NOT EXISTS conditions (
   millicores Nullable(UInt64),
   quota_throttled_ms Nullable(UInt64),
   loaded_at DateTime DEFAULT now()
-) ENGINE = MergeTree PARTITION BY run ORDER BY (rank, process, gpu, thread, at_ns) TTL loaded_at + INTERVAL 400 DAY
+) ENGINE = MergeTree PARTITION BY run ORDER BY (rank, process, gpu, thread, at_ns) TTL loaded_at + INTERVAL 30 DAY
 SETTINGS allow_nullable_key = 1, default_compression_codec = 'ZSTD(1)', ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS rank_module (

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The views of `rangefinder sql` (docs/lake.md), with the same names, columns and values. After schema.sql, or
+-- The views of `rangefinder sql` (docs/exports-and-lake.md), with the same names, columns and values. After schema.sql, or
 -- after cluster.sql:
 --
 --   clickhouse-client --database rangefinder --multiquery < views.sql
@@ -29,32 +29,30 @@ SELECT run, rank, host, process, countIf(w.came_last) AS last_in, sum(w.made_wai
        sum(w.waited_ns) AS waited_ns, sum(w.transfer_ns) AS transfer_ns, count() AS collectives
 FROM waits AS w GROUP BY run, rank, host, process ORDER BY made_wait_ns DESC;
 
+-- The median of the other ranks is that of all without this one: of it, two values in the middle are enough. A rank that
+-- lacks a module has 0 there.
 CREATE OR REPLACE VIEW causes AS
 WITH of_module AS (
-  SELECT run, process, ifNull(folded, '') AS module, any(iterations) AS n, sum(host_code_ns) AS host,
-         sum(launching_ns) AS launching, sum(copy_calls_ns + own_copies_ns) AS copies, sum(memory_ns) AS memory,
-         sum(own_kernels_ns) AS gpu
+  SELECT run, process, any(rank) AS rank, any(host) AS host, ifNull(folded, '') AS module, any(iterations) AS n,
+         sum(host_code_ns) AS host_code, sum(launching_ns) AS launching, sum(copy_calls_ns + own_copies_ns) AS copies,
+         sum(memory_ns) AS memory, sum(own_kernels_ns) AS gpu
   FROM rank_module WHERE iterations > 0 GROUP BY run, process, module),
 costs AS (
-  SELECT run, process, module, cost.1 AS cause, cost.2 / n AS ns FROM of_module
-  ARRAY JOIN [('host', host), ('launching', launching), ('copies', copies), ('memory', memory), ('gpu', gpu)] AS cost),
-ranks AS (SELECT DISTINCT run, process, rank, host FROM rank_module),
-everywhere AS (
-  SELECT r.run AS run, r.process AS process, r.rank AS rank, r.host AS host, m.module AS module, m.cause AS cause,
-         c.ns AS ns
-  FROM ranks AS r
-  GLOBAL INNER JOIN (SELECT DISTINCT run, module, cause FROM costs WHERE ns > 0) AS m ON r.run = m.run
-  GLOBAL LEFT JOIN costs AS c ON c.run = r.run AND c.process = r.process AND c.module = m.module AND c.cause = m.cause),
+  SELECT run, module, cost.1 AS cause, groupArray((rank, host, process, cost.2 / n)) AS own,
+         groupArray(cost.2 / n) AS own_ns
+  FROM of_module
+  ARRAY JOIN [('host', host_code), ('launching', launching), ('copies', copies), ('memory', memory), ('gpu', gpu)] AS cost
+  GROUP BY run, module, cause HAVING max(cost.2) > 0),
+job AS (SELECT run, uniqExact(process) AS ranks FROM rank_module GROUP BY run HAVING ranks > 1),
 sorted AS (
-  SELECT run, module, cause, arraySort(groupArray(ns)) AS all_ns, intDiv(count(), 2) AS half,
-         intDiv(count() + 1, 2) AS upper_half
-  FROM everywhere GROUP BY run, module, cause HAVING count() > 1),
--- The median of the other ranks: that of all without this one.
+  SELECT c.run AS run, c.module AS module, c.cause AS cause, c.own AS own,
+         arraySort(arrayConcat(c.own_ns, arrayWithConstant(j.ranks - length(c.own_ns), 0.))) AS all_ns,
+         arraySlice(all_ns, intDiv(j.ranks, 2), 2) AS low, arraySlice(all_ns, intDiv(j.ranks + 1, 2), 2) AS high
+  FROM costs AS c GLOBAL INNER JOIN job AS j USING (run)),
 compared AS (
-  SELECT e.run AS run, e.rank AS rank, e.host AS host, e.process AS process, e.module AS module, e.cause AS cause,
-         e.ns AS ns, indexOfAssumeSorted(s.all_ns, e.ns) AS place,
-         (s.all_ns[s.half + (place <= s.half)] + s.all_ns[s.upper_half + (place <= s.upper_half)]) / 2 AS others_ns
-  FROM everywhere AS e GLOBAL INNER JOIN sorted AS s USING (run, module, cause))
+  SELECT run, one.1 AS rank, one.2 AS host, one.3 AS process, module, cause, one.4 AS ns,
+         (low[1 + (ns <= low[1])] + high[1 + (ns <= high[1])]) / 2 AS others_ns
+  FROM (SELECT run, module, cause, own, low, high FROM sorted) ARRAY JOIN own AS one)
 SELECT run, rank, host, process, module, cause, ns, others_ns, ns - others_ns AS excess_ns
 FROM compared WHERE ns > others_ns ORDER BY excess_ns DESC;
 
