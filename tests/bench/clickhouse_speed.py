@@ -52,8 +52,8 @@ def ask_clickhouse(library, out, query):
 
 def sizes_of(library, out):
     with ClickHouse(library, out) as engine:
-        for row in engine.rows("SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes, count() AS parts FROM system.parts "
-                               "WHERE active AND database = currentDatabase() GROUP BY table ORDER BY bytes DESC"):
+        for row in engine.rows("SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes, count() AS parts "
+                               "FROM system.parts WHERE active GROUP BY table ORDER BY bytes DESC"):
             print(f"  {row['table']}: {row['rows']:,} rows, {row['bytes'] / 1e6:.2f} MB, {row['parts']} parts")
 
 
@@ -98,9 +98,9 @@ class Bench:
                             RANGEFINDER_DUCKDB=self.options.duckdb)
         database, file = self.folder / "clickhouse", self.folder / "duckdb"
         self.compare("load", lambda: self.load("load-clickhouse", database), lambda: self.load("load-duckdb", file))
-        print(f"{self.options.ranks} ranks of {self.options.kernels:,} kernels: NDJSON "
-              f"{lake_speed.megabytes(work, '*.ndjson'):,.1f} MB, Parquet {lake_speed.megabytes(self.lake, '*.parquet'):.1f}, "
-              f"DuckDB {file.stat().st_size / 1e6:.1f}, ClickHouse:", flush=True)
+        lines, files = lake_speed.megabytes(work, "*.ndjson"), lake_speed.megabytes(self.lake, "*.parquet")
+        print(f"{self.options.ranks} ranks of {self.options.kernels:,} kernels: NDJSON {lines:,.1f} MB, Parquet "
+              f"{files:.1f}, DuckDB {file.stat().st_size / 1e6:.1f}, ClickHouse:", flush=True)
         print(self.part("sizes", database)[3], flush=True)
         for name, query in QUERIES.items():
             print("DuckDB: " + self.duckdb_asked(query)[3].splitlines()[1][:110])

@@ -31,7 +31,8 @@ def split(sizes):
 
 
 def parquet_sizes(lake):
-    return {table.name: sum(file.stat().st_size for file in table.rglob("*.parquet")) for table in (lake / "v1").iterdir()}
+    return {table.name: sum(file.stat().st_size for file in table.rglob("*.parquet"))
+            for table in (lake / "v1").iterdir()}
 
 
 def clickhouse_sizes(engine, name):
@@ -59,13 +60,16 @@ def main():
             trace, lake = pathlib.Path(temporary) / name, pathlib.Path(temporary) / f"lake-{name}"
             subprocess.run([replay, f"{repository}/tests/replay/{name}/recording.zst", "--out", trace], check=True,
                            capture_output=True)
-            lake_speed.measured([rangefinder, "lake", "add", trace, "--out", lake, "--run", name], RANGEFINDER_DUCKDB=duckdb)
+            lake_speed.measured([rangefinder, "lake", "add", trace, "--out", lake, "--run", name],
+                                RANGEFINDER_DUCKDB=duckdb)
             engine.load(lake)
-            kernels, seconds = engine.rows(f"SELECT count() AS n, (max(end_ns) - min(start_ns)) / 1e9 AS s FROM kernels WHERE "
-                                           f"run = '{name}'")[0].values()
+            (row,) = engine.rows("SELECT count() AS n, (max(end_ns) - min(start_ns)) / 1e9 AS s FROM kernels "
+                                 f"WHERE run = '{name}'")
+            kernels, seconds = row.values()
             files, tables = split(parquet_sizes(lake)), split(clickhouse_sizes(engine, name))
             lines = lake_speed.megabytes(trace, "*.ndjson") * 1e6
-            found.append((kernels / seconds, lines / kernels, files[0] / kernels, tables[0] / kernels, files[1], tables[1]))
+            found.append((kernels / seconds, lines / kernels, files[0] / kernels, tables[0] / kernels, files[1],
+                          tables[1]))
             print("{}: {:,} kernels, {:,.0f} a second; {:.0f} B a kernel, Parquet {:.1f}, ClickHouse {:.1f}; sums {:,.0f} B, "
                   "{:,.0f} B".format(name, kernels, *found[-1]), flush=True)
             shutil.rmtree(trace)
@@ -74,8 +78,9 @@ def main():
           f"{file_sums:,.0f} B, {table_sums:,.0f} B a process")
     for mode, part in MODES.items():
         kernels = rate * RANKS * SECONDS * part
+        in_files, in_tables = kernels * files + RANKS * file_sums, kernels * tables + RANKS * table_sums
         print(f"{mode}: {kernels / 1e9:.3g} billion kernels; lines {size_text(kernels * lines)}, Parquet "
-              f"{size_text(kernels * files + RANKS * file_sums)}, ClickHouse {size_text(kernels * tables + RANKS * table_sums)}")
+              f"{size_text(in_files)}, ClickHouse {size_text(in_tables)}")
     print(f"sums alone: Parquet {size_text(RANKS * file_sums)}, ClickHouse {size_text(RANKS * table_sums)}")
     return 0
 
