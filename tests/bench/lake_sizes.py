@@ -70,8 +70,8 @@ def main():
             lines = lake_speed.megabytes(trace, "*.ndjson") * 1e6
             found.append((kernels / seconds, lines / kernels, files[0] / kernels, tables[0] / kernels, files[1],
                           tables[1]))
-            print("{}: {:,} kernels, {:,.0f} a second; {:.0f} B a kernel, Parquet {:.1f}, ClickHouse {:.1f}; sums {:,.0f} B, "
-                  "{:,.0f} B".format(name, kernels, *found[-1]), flush=True)
+            print("{}: {:,} kernels, {:,.0f} a second; {:.0f} B a kernel, Parquet {:.1f}, ClickHouse {:.1f}; sums "
+                  "{:,.0f} B, {:,.0f} B".format(name, kernels, *found[-1]), flush=True)
             shutil.rmtree(trace)
     rate, lines, files, tables, file_sums, table_sums = map(statistics.mean, zip(*found))
     print(f"mean: {rate:,.0f} kernels a second; {lines:.0f} B a kernel, Parquet {files:.1f}, ClickHouse {tables:.1f}; sums "

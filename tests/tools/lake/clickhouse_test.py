@@ -3,8 +3,8 @@
 
     clickhouse_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_RANGEFINDER_REPLAY WORK
 
-WORK: a folder for what npm installs. Exit code 77, with the reason: ClickHouse or DuckDB is not installed. Distributed
-tables and s3() are parsed, not run: there is one process and no network.
+WORK: a folder for what npm installs. Exit code 77, with the reason: ClickHouse or DuckDB is not installed. cluster.sql
+and s3() are parsed, not run: there is one process and no network.
 """
 import json
 import re
@@ -205,6 +205,25 @@ class ClickHouseTest(Lake):
             names = set(re.findall(r"(\w+) (?:bigint|boolean|decimal\(20, 0\)|double|integer|varchar)", columns))
             known = {row["column_name"] for row in self.ask(self.lake, f"DESCRIBE {table}")}
             self.assertEqual((names, folder), (known - {"duration_ns"}, table))
+
+    def test_views_over_a_remote_shard_give_the_same_rows(self):
+        """Its engine is that of Distributed tables; the shard is this process."""
+        for name in ("none", "layer"):
+            self.add_job(name)
+        self.engine.load(self.lake)
+        asked = [f"SELECT * FROM {name}" for name in ("modules", "waits", "stragglers", "causes", "slow_iterations",
+                                                       "regressions(run_a = 'none', run_b = 'layer')")]
+        expected = [self.engine.rows(query) for query in asked]
+        shard = self.value("SELECT currentDatabase() AS name")
+
+        self.engine.run(f"CREATE DATABASE {shard}_all; USE {shard}_all")
+        for table in self.tables():
+            self.engine.run(f"CREATE TABLE {table} AS remote('localhost', '{shard}', '{table}')")
+        self.engine.run((SQL / "views.sql").read_text())
+
+        for query, rows in zip(asked, expected):
+            self.assertGreater(len(rows), 1, query)
+            self.assertEqual(counted(self.engine.rows(query)), counted(rows), query)
 
     def test_joins_of_views_are_global(self):
         """What a shard lacks is sent to it."""
