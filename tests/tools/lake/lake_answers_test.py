@@ -223,6 +223,8 @@ class Answers(Lake):
     def test_views_have_the_same_rows_in_every_engine(self):
         for name in ("none", "gpu", "layer", "copies", "loader"):
             self.add(self.recorded(f"{JOBS}/{name}"), name)
+            self.add(self.recorded(f"{JOBS}/{name}"), "even")
+            self.add(self.recorded(f"{JOBS}/{name}/rank=0"), "odd")
         for view, keys in VIEWS.items():
             columns = [row["column_name"] for row in Lake.ask(self, self.lake, f"DESCRIBE FROM {view}")]
             rows = self.ask(self.lake, f"SELECT {', '.join(columns)} FROM {view} ORDER BY {keys}")

@@ -29,8 +29,8 @@ SELECT run, rank, host, process, countIf(w.came_last) AS last_in, sum(w.made_wai
        sum(w.waited_ns) AS waited_ns, sum(w.transfer_ns) AS transfer_ns, count() AS collectives
 FROM waits AS w GROUP BY run, rank, host, process ORDER BY made_wait_ns DESC;
 
--- The median of the other ranks is that of all without this one: of it, two values in the middle are enough. A rank that
--- lacks a module has 0 there.
+-- The median of the other ranks is that of all ranks without this one. A rank above it is never below the middle, so that
+-- `low` stays. A rank that lacks a module has 0 there.
 CREATE OR REPLACE VIEW causes AS
 WITH of_module AS (
   SELECT run, process, any(rank) AS rank, any(host) AS host, ifNull(folded, '') AS module, any(iterations) AS n,
@@ -42,16 +42,16 @@ costs AS (
          groupArray(cost.2 / n) AS own_ns
   FROM of_module
   ARRAY JOIN [('host', host_code), ('launching', launching), ('copies', copies), ('memory', memory), ('gpu', gpu)] AS cost
-  GROUP BY run, module, cause HAVING max(cost.2) > 0),
+  GROUP BY run, module, cause),
 job AS (SELECT run, uniqExact(process) AS ranks FROM rank_module GROUP BY run HAVING ranks > 1),
 sorted AS (
   SELECT c.run AS run, c.module AS module, c.cause AS cause, c.own AS own,
          arraySort(arrayConcat(c.own_ns, arrayWithConstant(j.ranks - length(c.own_ns), 0.))) AS all_ns,
-         arraySlice(all_ns, intDiv(j.ranks, 2), 2) AS low, arraySlice(all_ns, intDiv(j.ranks + 1, 2), 2) AS high
+         all_ns[intDiv(j.ranks, 2)] AS low, arraySlice(all_ns, intDiv(j.ranks + 1, 2), 2) AS high
   FROM costs AS c GLOBAL INNER JOIN job AS j USING (run)),
 compared AS (
   SELECT run, one.1 AS rank, one.2 AS host, one.3 AS process, module, cause, one.4 AS ns,
-         (low[1 + (ns <= low[1])] + high[1 + (ns <= high[1])]) / 2 AS others_ns
+         (low + high[1 + (ns <= high[1])]) / 2 AS others_ns
   FROM (SELECT run, module, cause, own, low, high FROM sorted) ARRAY JOIN own AS one)
 SELECT run, rank, host, process, module, cause, ns, others_ns, ns - others_ns AS excess_ns
 FROM compared WHERE ns > others_ns ORDER BY excess_ns DESC;
