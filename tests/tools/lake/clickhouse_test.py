@@ -155,6 +155,14 @@ class ClickHouseTest(Lake):
             self.assertLessEqual(read["rows"], 2 * rows, view)  # a table may be read twice
             self.assertGreater(self.value(f"SELECT count() FROM {table}"), 2 * rows)
 
+    def test_a_run_or_a_lake_that_is_not_there_is_said(self):
+        self.add_job()
+        for lake, options, said in ((self.lake, ("--run", "other"), "no run other in"), (self.folder, (), "no lake")):
+            with self.assertRaises(subprocess.CalledProcessError) as refused:
+                load_statements(lake, *options)
+            self.assertEqual((refused.exception.returncode, refused.exception.stdout), (3, ""))
+            self.assertIn(said, refused.exception.stderr)
+
     def test_events_go_before_sums(self):
         self.add_job()
         self.engine.load(self.lake)

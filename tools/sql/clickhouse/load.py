@@ -84,14 +84,18 @@ def main():
     parser.add_argument("--cluster", help="drop what was loaded before on all servers of this cluster")
     options = parser.parse_args()
     runs = manifests(options.lake)
+    missing = [run for run in options.run or () if run not in runs]
+    if missing or not runs:
+        print(f"load.py: there is no run {', '.join(missing)} in {options.lake}: see `rangefinder lake list`" if missing else
+              f"load.py: there is no lake with runs in {options.lake}", file=sys.stderr)
+        return 3
     for run in options.run or runs:
-        if run not in runs:
-            sys.exit(f"load.py: there is no run {run} in {options.lake}")
         folder, processes = runs[run]
         place = (options.place or str(options.lake.resolve())).rstrip("/")
         on_cluster = f" ON CLUSTER {options.cluster}" if options.cluster else ""
         print("\n".join(statements(place, run, folder, processes, tables(), on_cluster)))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
