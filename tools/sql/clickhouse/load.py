@@ -86,8 +86,8 @@ def main():
     runs = manifests(options.lake)
     missing = [run for run in options.run or () if run not in runs]
     if missing or not runs:
-        print(f"load.py: there is no run {', '.join(missing)} in {options.lake}: see `rangefinder lake list`" if missing else
-              f"load.py: there is no lake with runs in {options.lake}", file=sys.stderr)
+        lacking = f"run {', '.join(missing)}" if missing else "lake with runs"
+        print(f"load.py: there is no {lacking} in {options.lake}: see `rangefinder lake list`", file=sys.stderr)
         return 3
     for run in options.run or runs:
         folder, processes = runs[run]
