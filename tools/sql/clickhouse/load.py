@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the statements that load runs of a lake into ClickHouse (tables of schema.sql).
 
-    python3 load.py LAKE | clickhouse-client --database rangefinder --multiquery
+    python3 load.py LAKE | clickhouse-client --database rangefinder
 
 Reads the manifests in LAKE, so that only rows that count are loaded. The Parquet files are read by the server, where
 --from says: a folder as it sees it, or the address of a bucket (https://… or s3://…), read by s3(). A run replaces

@@ -3,7 +3,7 @@
 -- The tables of a lake in ClickHouse, with the columns of docs/reference/lake.md. load.py reads this file for names and
 -- types: a column a line.
 --
---   clickhouse-client --database rangefinder --multiquery < schema.sql
+--   clickhouse-client --database rangefinder < schema.sql
 --
 -- A run is a partition: it is loaded and dropped as a whole. `duration_ns` is kept in place of `end_ns`, which
 -- compresses worse. Every row has its host, for sharding: as a dictionary it costs next to nothing. Events go

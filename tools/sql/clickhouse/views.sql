@@ -3,7 +3,7 @@
 -- The views of `rangefinder sql` (docs/exports-and-lake.md), with the same names, columns and values. After schema.sql, or
 -- after cluster.sql:
 --
---   clickhouse-client --database rangefinder --multiquery < views.sql
+--   clickhouse-client --database rangefinder < views.sql
 --
 -- Where a rank's rows are on one shard and those of the others elsewhere, the JOIN is GLOBAL; on one server that
 -- changes nothing.
