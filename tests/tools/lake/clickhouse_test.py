@@ -149,11 +149,11 @@ class ClickHouseTest(Lake):
         views = {"kernels": "kernels", "modules": "rank_module", "waits": "collectives", "stragglers": "collectives",
                  "causes": "rank_module", "slow_iterations": "iterations"}
         for view, table in views.items():
-            rows = self.value(f"SELECT count() FROM {table} WHERE run = 'none'")
-            (read,) = self.engine.rows(f"EXPLAIN ESTIMATE SELECT * FROM {view} WHERE run = 'none'")
-            self.assertEqual(read["table"], table)
-            self.assertLessEqual(read["rows"], 2 * rows, view)  # a table may be read twice
-            self.assertGreater(self.value(f"SELECT count() FROM {table}"), 2 * rows)
+            plan = self.engine.run(f"EXPLAIN indexes = 1 SELECT * FROM {view} WHERE run = 'none'", "TSVRaw")
+            parts = re.findall(r"ReadFromMergeTree \(\w+\.(\w+)\)\n(?:.*\n)*?\s*Parts: (\d+) ", plan)
+            self.assertEqual({of: count for of, count in parts if count != "1"}, {}, (view, plan))
+            self.assertIn((table, "1"), parts, plan)
+            self.assertEqual(self.value(f"SELECT uniqExact(run) FROM {table}"), 3)
 
     def test_a_run_or_a_lake_that_is_not_there_is_said(self):
         self.add_job()
