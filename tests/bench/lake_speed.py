@@ -119,12 +119,12 @@ class Result(ctypes.Structure):
     _fields_ = [(f"field_{i}", ctypes.c_uint64) for i in range(6)]
 
 
-def duckdb_runner(library):
-    """run(sql): statements in a DuckDB of this process, with two threads."""
+def duckdb_runner(library, file=None):
+    """run(sql): statements in a DuckDB of this process, with two threads. `file`: its database, or in memory."""
     duckdb = ctypes.CDLL(library)
     duckdb.duckdb_result_error.restype = ctypes.c_char_p
     database, connection = ctypes.c_void_p(), ctypes.c_void_p()
-    assert duckdb.duckdb_open(None, ctypes.byref(database)) == 0
+    assert duckdb.duckdb_open(file.encode() if file else None, ctypes.byref(database)) == 0
     assert duckdb.duckdb_connect(database, ctypes.byref(connection)) == 0
 
     def run(sql):

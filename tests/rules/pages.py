@@ -19,6 +19,7 @@ import words
 PAGES = {
     "README.md": 700,
     "docs/README.md": 400,
+    "docs/clickhouse.md": 500,
     "docs/coexistence.md": 700,
     "docs/counters.md": 500,
     "docs/cuda-graphs.md": 600,
@@ -36,6 +37,7 @@ PAGES = {
     "docs/ranks.md": 800,
     "docs/reading-results.md": 800,
     "docs/security.md": 700,
+    "docs/sizing.md": 500,
     "docs/stacks-and-conditions.md": 500,
     "docs/troubleshooting.md": 800,
     "docs/web.md": 500,

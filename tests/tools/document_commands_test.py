@@ -20,10 +20,11 @@ PARSE_COMMANDS = ""
 FOLDERS = ("docs", "injection", "kernels", "profiler", "schema", "tests", "tools", "workloads")
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(r"\.?[\w.-]*(/[\w.+-]+)+")
-PROGRAMS = {".", "cmake", "ctest", "echo", "export", "jq", "man", "mpirun", "ninja", "pip", "podman", "prometheus", "python3",
-            "rangefinder", "sqlite3", "srun", "sudo", "tee", "torchrun"}
-# Of docker, cmake and tools/setup.
-FOREIGN_OPTIONS = {"--all", "--cap-add", "--gpus", "--install", "--lake", "--prefix", "--viewer", "--web"}
+PROGRAMS = {".", "clickhouse-client", "cmake", "ctest", "echo", "export", "jq", "man", "mpirun", "ninja", "pip", "podman",
+            "prometheus", "python3", "rangefinder", "sqlite3", "srun", "sudo", "tee", "torchrun"}
+# Of docker, cmake, tools/setup and tools/sql/clickhouse/load.py.
+FOREIGN_OPTIONS = {"--all", "--cap-add", "--cluster", "--from", "--gpus", "--install", "--lake", "--prefix", "--viewer",
+                   "--web"}
 LAUNCHERS = {"mpirun", "podman", "srun", "sudo"}  # words behind them may be a command of ours
 SEPARATORS = set("();&|")
 

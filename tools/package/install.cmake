@@ -4,7 +4,7 @@
 #
 #   bin/rangefinder             launcher: says what an older system lacks, else starts the program
 #   lib/rangefinder/            the program, librangefinder.so
-#   share/rangefinder/          python (the package, --torch-modules), example (recorded traces), dashboards, schema
+#   share/rangefinder/          python (the package, --torch-modules), example (recorded traces), dashboards, sql, schema
 #   share/doc/rangefinder/      licences, changelog
 #   share/man, completions
 #
@@ -59,5 +59,6 @@ if(RANGEFINDER_COLLECTOR)
   install(DIRECTORY ${RANGEFINDER_PYTHON_FOLDER} DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder
     PATTERN __pycache__ EXCLUDE)
   install(PROGRAMS ${_package}/container-entry DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/dashboards DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/dashboards ${PROJECT_SOURCE_DIR}/tools/sql
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/rangefinder PATTERN __pycache__ EXCLUDE)
 endif()

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lake and `report --json` give the same answers: two recorded ranks, recorded jobs with a late rank, 64 made ranks,
-two runs.
+"""`report --json`, a lake asked by DuckDB and, where it is installed, ClickHouse give the same answers: two recorded
+ranks, recorded jobs with a late rank, 64 made ranks, two runs.
 
     lake_answers_test.py PATH_OF_RANGEFINDER REPOSITORY PATH_OF_RANGEFINDER_REPLAY WORK
 
 WORK: a folder for what npm installs. Exit code 77, with the reason: there is no node or npm, or npm reaches no
 registry.
 """
+import functools
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -32,13 +34,54 @@ def folded(path):
     return "/".join("*" if part.isdigit() else part for part in path.split("/"))
 
 
+# Where ClickHouse has another word, from left to right.
+DIALECT = ((r"^FROM", "SELECT * FROM"), (r"regressions\('(\w+)', '(\w+)'\)", r"regressions(run_a = '\1', run_b = '\2')"),
+           (r"quantile_cont\((\w+), ([\d.]+)\)", r"quantileExactInclusive(\2)(\1)"))
+
+
+# Each view, with an order of its rows.
+VIEWS = {"modules": "run, process, module", "waits": "run, process, waited_ns, transfer_ns, made_wait_ns",
+         "stragglers": "run, process", "causes": "run, process, module, cause",
+         "slow_iterations": "run, process, iteration", "regressions('none', 'copies')": "module"}
+
+
+def in_clickhouse(query):
+    for words, others in DIALECT:
+        query = re.sub(words, others, query)
+    return query
+
+
 class Answers(Lake):
     def setUp(self):
         super().setUp()
         self.lake = self.folder / "lake"
+        self.clickhouse = lake_case.new_database()
 
     def add(self, place, run):
         self.check_code(self.call("lake", "add", place, "--out", self.lake, "--run", run), 0)
+        if self.clickhouse:
+            self.clickhouse.load(self.lake, "--run", run)
+
+    def ask(self, place, query):
+        """Rows of DuckDB's answer. ClickHouse's is the same."""
+        rows = super().ask(place, query)
+        if self.clickhouse:
+            others = [{key: value for key, value in row.items() if value is not None}
+                      for row in self.clickhouse.rows(in_clickhouse(query))]
+            in_order = list if "ORDER BY" in query else functools.partial(sorted, key=str)
+            self.assertEqual(len(rows), len(others), query)
+            for ours, theirs in zip(in_order(rows), in_order(others)):
+                self.assertEqual(list(ours), list(theirs), query)
+                for key, value in ours.items():
+                    self.check_value(value, theirs[key], query)
+        return rows
+
+    def check_value(self, ours, theirs, query):
+        """Sums of fractions depend on their order: to 1e-12 of it, or a thousandth of a nanosecond."""
+        if isinstance(ours, float):
+            self.assertTrue(math.isclose(ours, theirs, rel_tol=1e-12, abs_tol=1e-3), (query, ours, theirs))
+        else:
+            self.assertEqual(ours, theirs, query)
 
     def job(self, *words):
         done = self.call("report", *words, "--as-ranks", "--json")
@@ -76,8 +119,8 @@ class Answers(Lake):
         quoted = heaviest.replace("'", "''")
         (detail,) = self.report(place, "--section", "kernel", "--kernel", heaviest.split("(")[0])["kernel"]
         for key, share in (("median_ns", 0.5), ("p95_ns", 0.95)):
-            exact = self.one(self.lake, f"SELECT quantile_disc(duration_ns, {share}) FROM kernels WHERE run = '{run}' "
-                             f"AND rank = {rank} AND kernel = '{quoted}'")
+            exact = self.one(self.lake, f"SELECT quantile_cont(duration_ns, {share}) AS exact FROM kernels "
+                             f"WHERE run = '{run}' AND rank = {rank} AND kernel = '{quoted}'")
             self.assertLessEqual(abs(detail[key] - exact), QUANTILE_ERROR * exact, (key, detail[key], exact))
 
     def check_iterations(self, place, run, rank):
@@ -105,9 +148,10 @@ class Answers(Lake):
             self.check_waits(report, name)
             late = report["stragglers"][0]
             rank = int(late["rank"].removeprefix("rank "))
-            self.assertEqual(self.one(self.lake, f"SELECT rank FROM stragglers WHERE run = '{name}' LIMIT 1"), rank)
+            self.assertEqual(self.one(self.lake, f"SELECT rank FROM stragglers WHERE run = '{name}' "
+                                      "ORDER BY made_wait_ns DESC LIMIT 1"), rank)
             cause = self.ask(self.lake, f"SELECT module, cause FROM causes WHERE run = '{name}' AND rank = {rank} "
-                             "LIMIT 1")
+                             "ORDER BY excess_ns DESC LIMIT 1")
             if name != "graph":  # its cause is in no range
                 self.assertEqual(cause, [{"module": folded(late["module"]), "cause": late["cause"]}], name)
         for rank in (0, 1):
@@ -154,8 +198,10 @@ class Answers(Lake):
         self.check_waits(report, "many")
         self.check_modules(report, "many")
         self.assertEqual(report["stragglers"][0]["rank"], f"rank {late}")
-        self.assertEqual(self.ask(self.lake, "SELECT rank, last_in FROM stragglers LIMIT 1")[0]["rank"], late)
-        self.assertEqual(self.ask(self.lake, f"SELECT module, cause FROM causes WHERE rank = {late} LIMIT 1"),
+        self.assertEqual(self.ask(self.lake, "SELECT rank, last_in FROM stragglers "
+                                  "ORDER BY made_wait_ns DESC LIMIT 1")[0]["rank"], late)
+        self.assertEqual(self.ask(self.lake, f"SELECT module, cause FROM causes WHERE rank = {late} "
+                                  "ORDER BY excess_ns DESC LIMIT 1"),
                          [{"module": folded(report["stragglers"][0]["module"]), "cause": "gpu"}])
 
     def test_a_pair_of_runs(self):
@@ -173,6 +219,16 @@ class Answers(Lake):
             self.assertEqual((shown[path]["gpu_ns_a"], shown[path]["gpu_ns_b"]), (sums[0][path], sums[1][path]), path)
         self.assertTrue(any(re.fullmatch(r".*layers/2/attention", row["module"]) for row in rows[:8]), rows[:8])
         self.assertEqual([row["more_gpu_ns"] for row in rows], sorted((row["more_gpu_ns"] for row in rows), reverse=True))
+
+    def test_views_have_the_same_rows_in_every_engine(self):
+        for name in ("none", "gpu", "layer", "copies", "loader"):
+            self.add(self.recorded(f"{JOBS}/{name}"), name)
+            self.add(self.recorded(f"{JOBS}/{name}"), "even")
+            self.add(self.recorded(f"{JOBS}/{name}/rank=0"), "odd")
+        for view, keys in VIEWS.items():
+            columns = [row["column_name"] for row in Lake.ask(self, self.lake, f"DESCRIBE FROM {view}")]
+            rows = self.ask(self.lake, f"SELECT {', '.join(columns)} FROM {view} ORDER BY {keys}")
+            self.assertGreater(len(rows), 1, view)
 
     def test_an_iteration_that_takes_longer_is_slow(self):
         self.add(self.recorded(f"{JOBS}/none"), "none")
