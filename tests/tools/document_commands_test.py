@@ -20,8 +20,8 @@ PARSE_COMMANDS = ""
 FOLDERS = ("docs", "injection", "kernels", "profiler", "schema", "tests", "tools", "workloads")
 FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(r"\.?[\w.-]*(/[\w.+-]+)+")
-PROGRAMS = {".", "clickhouse-client", "cmake", "ctest", "echo", "export", "jq", "man", "mpirun", "ninja", "pip", "podman",
-            "prometheus", "python3", "rangefinder", "sqlite3", "srun", "sudo", "tee", "torchrun"}
+PROGRAMS = {".", "apt", "clickhouse-client", "cmake", "ctest", "echo", "export", "jq", "man", "mpirun", "ninja", "pip", "podman",
+            "prometheus", "python3", "rangefinder", "sqlite3", "srun", "sudo", "tar", "tee", "torchrun"}
 # Of docker, cmake, tools/setup and tools/sql/clickhouse/load.py.
 FOREIGN_OPTIONS = {"--all", "--cap-add", "--cluster", "--from", "--gpus", "--install", "--lake", "--prefix", "--viewer",
                    "--web"}

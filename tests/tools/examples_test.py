@@ -48,7 +48,7 @@ def shown(page):
         all_commands = follows and not re.search(r"^\$ ", block, re.MULTILINE)
         for part in re.split(r"^\$ ", re.sub("(?m)^(?=.)", "$ ", block) if all_commands else block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
-            if (follows or output) and not command.startswith("rangefinder sql"):  # lake/lake_answers_test.py: with DuckDB
+            if follows or output:
                 yield shlex.split(command), output.splitlines()
 
 
@@ -102,6 +102,8 @@ class Examples(CommandLine):
         folder, code = recorded("copy_storm").parent, 0
         for command, expected in shown(page):
             printed = [str(code)]
+            if command[:2] == ["rangefinder", "sql"]:  # lake/lake_answers_test.py: with DuckDB
+                continue
             if command[:2] == ["rangefinder", "run"]:
                 self.assertEqual(expected, [], command)
                 continue
