@@ -76,6 +76,10 @@ class Action(CommandLine):
         self.assertEqual(self.act(command="echo here >ran; exit 7"), 7, self.said)
         self.assertEqual((self.folder / "ran").read_text(), "here\n")
 
+    def test_options_of_run_are_inputs(self):
+        self.assertEqual(self.act(command="exit 7", run_options="--counters off --quiet"), 7, self.said)
+        self.assertEqual(self.act(command="exit 7", run_options="--no-such-option"), 2, self.said)
+
 
 if __name__ == "__main__":
     export_case.main(__doc__)
