@@ -153,6 +153,21 @@ for (const name of ["page", "gemm"])
     assert.ok(seen.modules > 0 && (name === "page" || seen.kernel > 0), JSON.stringify(seen));
   });
 
+test("the evidence of a finding in the overview leads to that finding", async () => {
+  const page = await shown("overview", {}, { file: fileOf("gemm") });
+  const evidence = page.getByRole("button", { name: "evidence", exact: true });
+  const last = (await evidence.count()) - 1;
+  assert.ok(last > 0, `${last}`);
+  const title = await page.locator(".headlines li > bdi").allTextContents();
+  await evidence.nth(last).click();
+  const current = page.locator(".finding[aria-current] h2 bdi");
+  await current.waitFor();
+  assert.ok(title.includes(await current.textContent()), `${title}`);
+  const number = new URLSearchParams(new URL(page.url()).hash.slice(1)).get("finding");
+  assert.equal(number, String(last));
+  assert.ok(await current.isVisible());
+});
+
 test("the page of a difference has the verdicts of diff --json, worst first, and colours what got worse or better", async () => {
   const page = await shown("diff", {}, { file: fileOf("diff") });
   const pair = kPair.map((name) => traces.recorded(name));

@@ -9,14 +9,15 @@
 namespace rangefinder {
 
 FindingLinks::FindingLinks(const TraceTotals& trace, const PageIndices& indices) : indices_(indices) {
-  std::unordered_map<std::string, std::uint32_t> folded;
+  std::unordered_map<std::string, const PathTotals*> folded;  // the heaviest of each family
   for (const PathTotals& row : trace.totals.paths()) {
     if (row.path == 0 || !indices.has_module(row.path)) continue;
     const std::string text = trace.path_text(row.path);
-    folded.try_emplace(numbers_folded(text), row.path);
+    const PathTotals*& heaviest = folded[numbers_folded(text)];
+    if (heaviest == nullptr || row.gpu_ns > heaviest->gpu_ns) heaviest = &row;
     paths_.emplace(text, row.path);
   }
-  paths_.merge(folded);
+  for (const auto& [name, row] : folded) paths_.emplace(name, row->path);
 }
 
 std::optional<std::uint32_t> FindingLinks::path(const std::string& name) const {

@@ -187,7 +187,6 @@ OrderedJson PageOverview::evidence_json(const TraceTotals& trace, const Finding&
   } else if (median_ && finding.where.empty()) {
     out.push_back(time_link("median iteration in the timeline"));
   }
-  out.push_back({{"text", "evidence"}, {"view", "findings"}});
   return out;
 }
 
@@ -195,8 +194,11 @@ OrderedJson PageOverview::json(const SectionInput& input, const RunSummary& run,
   OrderedJson out = opening_json(input.trace, run);
   OrderedJson evidence = OrderedJson::array();
   const FindingLinks links(input.trace, indices);
-  for (const Finding& finding : run.findings)
-    evidence.push_back(evidence_json(input.trace, finding, links, indices));
+  for (std::size_t i = 0; i < run.findings.size(); ++i) {
+    OrderedJson of_one = evidence_json(input.trace, run.findings[i], links, indices);
+    of_one.push_back({{"text", "evidence"}, {"view", "findings"}, {"finding", i}});
+    evidence.push_back(std::move(of_one));
+  }
   out["evidence"] = std::move(evidence);
   out["conditions"] = conditions_text(input.trace, run);
   if (!median_) return out;

@@ -189,7 +189,7 @@ TEST_CASE("a trace without iterations has its opening lines and no strip; one wi
   CHECK_FALSE(off.contains("picture"));
 }
 
-TEST_CASE("a finding about modules that differ in a number links to the first of them") {
+TEST_CASE("a finding about modules that differ in a number links to one of them") {
   for (const char* const name : {"rtdetr_graph", "rtdetr_graph_b8", "decoder_sampled", "resnet_workers_0"}) {
     const Json tables = tables_of(name);
     const Json& findings = tables.at("findings");

@@ -55,6 +55,8 @@ export interface State {
   level: number;
   /** Iteration that the overview's picture shows; undefined: the median one. */
   replay: number | undefined;
+  /** Number of the finding to look at, from 0; undefined: all. */
+  finding: number | undefined;
 }
 
 const kDefaults: State = {
@@ -76,6 +78,7 @@ const kDefaults: State = {
   plot: "roofline",
   level: 0,
   replay: undefined,
+  finding: undefined,
 };
 
 let state: State = kDefaults;
@@ -111,6 +114,7 @@ export function stateOf(hash: string): State {
     plot: pick("plot", kPlots, kDefaults.plot),
     level: number(from.get("level")) ?? 0,
     replay: number(from.get("replay")),
+    finding: number(from.get("finding")),
   };
 }
 

@@ -15,6 +15,7 @@ export interface Link {
   /** Index of the row. */
   module?: number;
   kernel?: number;
+  finding?: number;
   metric?: Metric;
   from?: number;
   to?: number;

@@ -4,10 +4,11 @@
 //
 // The page knows no rule: titles, evidence and the rows that names lead to are those of the data.
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { percentText } from "../data/numbers";
 import type { Finding } from "../data/rows";
 import { kernelKey, type Trace } from "../data/trace";
-import { update } from "../state";
+import { update, useStore } from "../state";
 
 /** Modules of a finding that show without a click. */
 const kModules = 5;
@@ -64,8 +65,13 @@ function Modules({ trace, finding }: { trace: Trace; finding: Finding }): JSX.El
   );
 }
 
-/** `brief`: beside its kernel, with the evidence after a click. */
-export function FindingCard(props: { trace: Trace; finding: Finding; brief?: boolean }): JSX.Element {
+/** `brief`: beside its kernel, with the evidence after a click. `current`: a link led to it. */
+export function FindingCard(props: {
+  trace: Trace;
+  finding: Finding;
+  brief?: boolean;
+  current?: boolean;
+}): JSX.Element {
   const { trace, finding, brief } = props;
   const { severity, saving, where, kernel, why, code } = finding;
   const evidence = (
@@ -88,7 +94,7 @@ export function FindingCard(props: { trace: Trace; finding: Finding; brief?: boo
     </>
   );
   return (
-    <article class={`card finding ${severity}`}>
+    <article class={`card finding ${severity}`} aria-current={props.current || undefined}>
       <h2>
         <span class="severity">{severity}</span>
         <bdi>{finding.title}</bdi>
@@ -121,13 +127,16 @@ export function FindingCard(props: { trace: Trace; finding: Finding; brief?: boo
 }
 
 export function FindingsView({ trace }: { trace: Trace }): JSX.Element {
+  const { finding: current } = useStore();
   const all = trace.tables.findings;
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => list.current?.querySelector("[aria-current]")?.scrollIntoView(), [current]);
   return (
-    <div class="view findings">
+    <div class="view findings" ref={list}>
       {all.length === 0 && <p class="empty">No rule found anything in this trace.</p>}
       {all.length > 0 && <p class="dim">Maximum potential savings. Findings overlap, so savings do not add up.</p>}
       {all.map((finding, i) => (
-        <FindingCard key={i} trace={trace} finding={finding} />
+        <FindingCard key={i} trace={trace} finding={finding} current={i === current} />
       ))}
       {trace.tables.not_checked.split("\n").map((text) => (
         <p key={text} class="dim">

@@ -13,7 +13,7 @@ import { PictureView } from "./picture";
 const kRoom = 0.03;
 
 export function follow(trace: Trace, link: Link): void {
-  const change: Partial<State> = { view: link.view };
+  const change: Partial<State> = { view: link.view, finding: link.finding };
   if (link.module !== undefined) change.module = trace.modules[link.module]?.path;
   const kernel = link.kernel === undefined ? undefined : trace.tables.kernels[link.kernel];
   if (kernel !== undefined) change.kernel = kernelKey(kernel);
