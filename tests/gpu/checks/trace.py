@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 # `t` of lines that are kept individually; launches are only counted (there may be millions).
 _NAMING = {"thread", "domain", "category", "payload_schema", "stream", "gpu", "kernel_name"}
 _KEPT = _NAMING | {"memcpy", "memset", "exact", "range", "mark", "alloc", "free", "event_record", "stream_wait",
-                   "sync", "capture", "hold", "header", "end"}
+                   "sync", "capture", "hold", "stack_sample", "header", "end"}
 
 
 class Trace:
