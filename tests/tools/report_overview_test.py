@@ -229,6 +229,12 @@ class Overview(CommandLine):
         text = " ".join(self.call("report", recorded("rtdetr_rotated")).stdout.split())
         self.assertRegex(text, r"DRAM bytes of the heaviest module may be wrong by \d+ %, so an estimate for fewer iterations may")
 
+    def test_a_part_of_the_bytes_whose_bound_is_above_it_is_no_number(self):
+        for name, shown in (("decoder_sampled", " read, – written, "), ("rtdetr_sampled", " read, 88.9 MB written, ")):
+            text = self.call("report", recorded(name)).stdout
+            (line,) = [line for line in text.splitlines() if line.startswith("  DRAM ")]
+            self.assertIn(shown, line)
+
     def test_idle_time_without_a_finding_has_its_causes(self):
         text = self.call("report", recorded("case_gemm_tensor"), COLUMNS="200").stdout
         self.assertIn("\nNo rule fires, but the GPU is idle for 97.4 % of the run: host code 93.5 %, ", text)

@@ -110,8 +110,12 @@ Opening::Line line_of_bytes(const TraceTotals& trace, const RunSummary& run) {
   const BoundedText bounded =
       bounded_text(bytes.dram(), bytes.is_bounded() ? bytes.dram_error() : std::nullopt);
   if (bounded.value == kNoNumber) return {kBytes, "DRAM", kNoNumber, few_samples_hint(run.need)};
-  std::string about = bytes.has_parts() ? bytes_text(per_iteration(run, bytes.read)) + " read, " +
-                                              bytes_text(per_iteration(run, bytes.write)) + " written"
+  const auto part = [&](std::uint64_t sum, const std::optional<double>& error) {
+    const bool is_known = bounded_text(sum, bytes.is_bounded() ? error : std::nullopt).value != kNoNumber;
+    return is_known ? bytes_text(per_iteration(run, sum)) : kNoNumber;
+  };
+  std::string about = bytes.has_parts() ? part(bytes.read, bytes.read_error) + " read, " +
+                                              part(bytes.write, bytes.write_error) + " written"
                                         : "read and written, from NVML";
   if (!bounded.error.empty()) about += ", ± " + bounded.error;
   if (run.derived.dram_bytes_per_s) about += "; " + rate_text(*run.derived.dram_bytes_per_s);
