@@ -168,7 +168,7 @@ def megabytes(folder, pattern):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rangefinder")
-    parser.add_argument("library")
+    parser.add_argument("duckdb")
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--kernels", type=int, default=20_000)
     parser.add_argument("--work", type=pathlib.Path)
@@ -176,9 +176,9 @@ def main():
     parser.add_argument("--scan", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.scan and options.sql:
-        return former_tables(options.library, options.work.resolve(), options.scan, options.sql.resolve())
+        return former_tables(options.duckdb, options.work.resolve(), options.scan, options.sql.resolve())
     if options.scan:
-        return typed_scan(options.library, sorted(str(path) for path in options.work.rglob("*.ndjson")), options.scan)
+        return typed_scan(options.duckdb, sorted(str(path) for path in options.work.rglob("*.ndjson")), options.scan)
     with tempfile.TemporaryDirectory() as temporary:
         work = options.work or pathlib.Path(temporary) / "traces"
         late = make(work, options.ranks, options.kernels)
@@ -186,18 +186,18 @@ def main():
         print(f"{options.ranks} ranks of {options.kernels} kernels, {size:,.0f} MB; rank {late} is late", flush=True)
         scan = pathlib.Path(temporary) / "scan"
         scan.mkdir()
-        theirs = measured([sys.executable, __file__, options.rangefinder, options.library, "--work", work, "--scan",
+        theirs = measured([sys.executable, __file__, options.rangefinder, options.duckdb, "--work", work, "--scan",
                            scan])
         print(f"typed scan: {theirs[0]:.1f} CPU s, {theirs[1]:,.0f} MiB, {theirs[2]:.1f} s, "
               f"{megabytes(scan, '*.parquet'):.1f} MB", flush=True)
         if options.sql:
             (former := pathlib.Path(temporary) / "former").mkdir()
-            before = measured([sys.executable, __file__, options.rangefinder, options.library, "--work", work, "--scan",
+            before = measured([sys.executable, __file__, options.rangefinder, options.duckdb, "--work", work, "--scan",
                                former, "--sql", options.sql])
             print(f"parquet.sql: {before[0]:.1f} CPU s, {before[1]:,.0f} MiB, {before[2]:.1f} s, "
                   f"{megabytes(former, '*.parquet'):.1f} MB", flush=True)
         lake = pathlib.Path(temporary) / "lake"
-        ours = measured([options.rangefinder, "lake", "add", work, "--out", lake], RANGEFINDER_DUCKDB=options.library)
+        ours = measured([options.rangefinder, "lake", "add", work, "--out", lake], RANGEFINDER_DUCKDB=options.duckdb)
         files = megabytes(lake, "*.parquet")
         print(f"lake add: {ours[0]:.1f} CPU s ({ours[0] / theirs[0]:.2f} of it), {ours[1]:,.0f} MiB, {ours[2]:.1f} s, "
               f"{files:.1f} MB ({100 * files / size:.1f} %), {sum(1 for _ in lake.rglob('*.parquet'))} files", flush=True)
@@ -205,7 +205,7 @@ def main():
             print(f"  {table.name}: {megabytes(table, '*.parquet'):.1f} MB")
         for name, query in QUERIES.items():
             cpu, memory, wall, said = measured([options.rangefinder, "sql", lake, query, "--csv"],
-                                               RANGEFINDER_DUCKDB=options.library)
+                                               RANGEFINDER_DUCKDB=options.duckdb)
             print(f"{name}: {wall:.2f} s, {cpu:.2f} CPU s, {memory:,.0f} MiB: {said.splitlines()[1][:110]}", flush=True)
         shutil.rmtree(lake)
     return 0

@@ -41,8 +41,8 @@ def blocks(page, label=""):
 
 
 def shown(page):
-    """(words of a command, its lines of output), in order. In an example a block without `$ ` is commands alone; other
-    pages also have commands about traces that nobody recorded, without an output."""
+    """(words of a command, its lines of output), in order. In an example a block without `$ ` has commands without
+    outputs. On other pages commands without outputs are left out: no recording has what they name."""
     follows = page in examples()
     for block in blocks(page):
         all_commands = follows and not re.search(r"^\$ ", block, re.MULTILINE)

@@ -14,6 +14,7 @@
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/export/row_tables.h"
 #include "tools/export/trace_outline.h"
+#include "tools/export/value_text.h"
 
 namespace rangefinder {
 namespace {
@@ -47,12 +48,6 @@ RowCell time_cell(TimeNs time) {
 
 RowCell thread_cell(std::uint32_t thread) {
   return cell_if(thread != 0, ThreadCell{thread});
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
 }
 
 /// "at::native::vectorized_elementwise_kernel<…>" without its namespaces and "<…>".
@@ -209,7 +204,7 @@ NameCell RecordRows::module(std::uint32_t path) {
 void RecordRows::add_process() {
   const Header& header = trace_.header;
   write(RowTable::traces, header.host, header.pid, header.parent_pid, header.rank, header.executable,
-        joined(header.command), header.base_unix_ns, trace_.last_ns, header.tool_version,
+        words_text(header.command), header.base_unix_ns, trace_.last_ns, header.tool_version,
         nonzero(header.driver_version), header.driver_release, nonzero(header.runtime_version),
         nonzero(header.cupti_version), header.counters, header.counters_reason,
         trace_.end ? std::string_view(trace_.end->reason) : std::string_view());

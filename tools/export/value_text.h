@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "schema/json_text.h"
 #include "schema/record.h"
@@ -69,6 +70,13 @@ using PayloadValue = std::variant<std::monostate, std::uint64_t, std::int64_t, d
         }
       },
       payload_value(extras));
+}
+
+/// "python3 train.py --steps 20": the words of a command.
+[[nodiscard]] inline std::string words_text(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
 }
 
 /// Text as part of a file name or an address: bytes that are no ASCII letter or digit, and not in `plain`, as

@@ -52,7 +52,7 @@ enum class DuckDbType : int {
 /// duckdb_statement_type, those that `sql` accepts.
 enum class DuckDbStatement : int { invalid = 0, select = 1, explain = 4 };
 
-/// duckdb_result. Passed by value to fetch_chunk().
+/// duckdb_result, whole: fetch_chunk() takes a copy of it.
 struct DuckDbResult {
   std::uint64_t unused_columns = 0, unused_rows = 0, unused_changed = 0;
   void* unused_data = nullptr;

@@ -15,11 +15,10 @@
 #include <utility>
 
 #include "profiler/base/number_text.h"
-#include "schema/read_line.h"
 #include "tools/analysis/model/missing.h"
-#include "tools/analysis/model/no_match.h"
 #include "tools/analysis/model/segment_lines.h"
 #include "tools/analysis/model/trace_totals.h"
+#include "tools/export/value_text.h"
 
 namespace rangefinder {
 namespace {
@@ -38,13 +37,7 @@ struct Candidate {
 
 Header read_header(const TraceFolder& files) {
   if (files.segments.empty()) throw Missing(files.folder.string() + " has no trace-*.ndjson");
-  SegmentLines lines(files.segments.front().path);
-  LineReader reader;
-  std::string_view text;
-  Line line;
-  if (lines.next(text) && reader.read(text, line)) {
-    if (const auto* const header = std::get_if<Header>(&line)) return *header;
-  }
+  if (const std::optional<Header> header = first_header(files.segments.front().path)) return *header;
   throw Missing(files.folder.string() + " does not begin with the header of a trace");
 }
 
@@ -57,12 +50,6 @@ std::string run_of_folder(const fs::path& folder) {
   return {};
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 Candidate candidate_of(const TraceFolder& files, const LakeAddRequest& request) {
   const Header header = read_header(files);
   std::string run = request.run.empty() ? run_of_folder(files.folder) : request.run;
@@ -72,7 +59,7 @@ Candidate candidate_of(const TraceFolder& files, const LakeAddRequest& request) 
   out.manifest.key = process_key(run, header);
   out.manifest.rank = header.rank;
   out.manifest.executable = header.executable;
-  out.manifest.command = joined(header.command);
+  out.manifest.command = words_text(header.command);
   out.manifest.tool_version = header.tool_version;
   out.manifest.trace = fs::absolute(files.folder).lexically_normal().string();
   out.manifest.trace_bytes = bytes_of(files);

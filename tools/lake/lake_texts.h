@@ -16,39 +16,30 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analysis/model/dense_ids.h"
 #include "tools/analysis/model/selected_rows.h"
 #include "tools/analysis/model/trace_names.h"
 
 namespace rangefinder {
 
-/// Values by ids that are dense in every trace that the profiler wrote.
+/// Values by ids, each made when it is first asked for.
 template <typename Value>
-class ByDenseId {
+class MadeById {
  public:
-  /// The value of `id`, made by make() when it is first asked for.
   template <typename Make>
   const Value& get(std::uint32_t id, Make&& make) {
-    if (id >= kMaxDense) {
-      const auto [at, is_new] = rare_.try_emplace(id);
-      if (is_new) at->second = make();
-      return at->second;
+    std::uint32_t number = numbers_.find(id);
+    if (number == DenseIds::kNone) {
+      number = static_cast<std::uint32_t>(values_.size());
+      values_.push_back(make());
+      numbers_.set(id, number);
     }
-    if (id >= known_.size()) {
-      known_.resize(id + std::size_t{1});
-      values_.resize(id + std::size_t{1});
-    }
-    if (!known_[id]) {
-      values_[id] = make();
-      known_[id] = true;
-    }
-    return values_[id];
+    return values_[number];
   }
 
  private:
-  static constexpr std::uint32_t kMaxDense = 1 << 20;
-  std::vector<bool> known_;
+  DenseIds numbers_;
   std::vector<Value> values_;
-  std::unordered_map<std::uint32_t, Value> rare_;
 };
 
 class LakeTexts {
@@ -80,7 +71,7 @@ class LakeTexts {
   [[nodiscard]] std::string_view valid(std::string_view text) const;
 
  private:
-  using Texts = ByDenseId<std::string_view>;
+  using Texts = MadeById<std::string_view>;
   std::string_view keep(std::string text) const;
 
   const TraceNames& trace_;
@@ -90,7 +81,7 @@ class LakeTexts {
   mutable std::unordered_map<std::string_view, std::string_view> valid_;  // copies of texts
   mutable std::pair<std::string_view, std::string_view> last_valid_;      // one of them
   mutable Texts modules_, kernels_, libraries_, names_, stacks_, functions_;
-  mutable ByDenseId<const LaunchConfigRecord*> configs_;
+  mutable MadeById<const LaunchConfigRecord*> configs_;
 };
 
 }  // namespace rangefinder

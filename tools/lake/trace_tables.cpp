@@ -9,6 +9,7 @@
 #include "tools/analysis/queries/whole_trace.h"
 #include "tools/analysis/sampling/sampled_bytes.h"
 #include "tools/export/time_span.h"
+#include "tools/export/value_text.h"
 #include "tools/lake/rank_sums.h"
 #include "tools/lake/record_columns.h"
 
@@ -286,11 +287,9 @@ class TraceTables::Appender {
 
   void add_whole(WholeTrace& whole, const ProcessKey& key) {
     const TraceTotals& trace = whole.totals();
-    std::string command;
-    for (const std::string& word : trace.header.command) command += (command.empty() ? "" : " ") + word;
     const std::string folder = std::filesystem::absolute(trace.files.folder).lexically_normal().string();
     put(TableId::processes,
-        OneProcess{key, trace.header, texts_.valid(command), texts_.valid(folder),
+        OneProcess{key, trace.header, texts_.valid(words_text(trace.header.command)), texts_.valid(folder),
                    trace.end ? texts_.valid(trace.end->reason) : std::string_view(), trace.last_ns});
     for (std::size_t i = 0; i < kLossCauses.size(); ++i) {
       if (trace.loss[i] != 0) put(TableId::loss, OneLoss{kLossCauses[i].name, trace.loss[i]});

@@ -20,8 +20,8 @@ class FindingLinks {
   /// `indices`: of the modules and kernels that are in the page.
   FindingLinks(const TraceTotals& trace, const PageIndices& indices);
 
-  /// The module of that path. A `*` is the number of an iteration or layer: the first stands for all. Absent:
-  /// the page has none.
+  /// The module of that path; with a `*` for a number the heaviest of those modules. Absent: the page has
+  /// none.
   [[nodiscard]] std::optional<std::uint32_t> path(const std::string& name) const;
   /// {name: {"module" or "kernel": index}} of each name in the finding: its place, its modules, its kernel,
   /// texts in its evidence that are the path of a module.

@@ -5,46 +5,32 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
-#include <variant>
 
 #include "profiler/base/duration.h"
-#include "schema/read_line.h"
 #include "tools/analysis/model/missing.h"
 #include "tools/analysis/model/segment_lines.h"
+#include "tools/export/value_text.h"
 
 namespace rangefinder {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxHeaders = 4 * TraceIndex::kMaxTraces;
+constexpr std::size_t kMaxHeaders = 4 * TraceIndex::kMaxTraces, kMaxCommand = 500;
 
 std::int64_t unix_ms(std::filesystem::file_time_type time) {
   const auto system = std::chrono::file_clock::to_sys(time);
   return std::chrono::duration_cast<std::chrono::milliseconds>(system.time_since_epoch()).count();
 }
 
-std::string command_text(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) {
-    out += (out.empty() ? "" : " ") + word;
-    if (out.size() > 500) break;
-  }
-  return out.substr(0, 500);
-}
-
 OrderedJson read_header(const std::filesystem::path& file) {
   try {
-    SegmentLines lines(file);
-    LineReader reader;
-    std::string_view text;
-    Line line;
-    if (!lines.next(text) || !reader.read(text, line)) return OrderedJson::object();
-    const auto* const header = std::get_if<Header>(&line);
-    if (header == nullptr) return OrderedJson::object();
+    const std::optional<Header> header = first_header(file);
+    if (!header) return OrderedJson::object();
     OrderedJson out{{"executable", header->executable},
-                    {"command", command_text(header->command)},
+                    {"command", words_text(header->command).substr(0, kMaxCommand)},
                     {"host", header->host},
                     {"pid", header->pid},
                     {"counters", header->counters},

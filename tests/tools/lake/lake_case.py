@@ -48,7 +48,7 @@ class Lake(export_case.Export):
         return done.stderr
 
 
-def library():
+def duckdb_library():
     return _library
 
 

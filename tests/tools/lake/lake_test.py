@@ -88,7 +88,7 @@ class LakeVerb(Lake):
         rows = self.ask(self.lake, f"SELECT {order} FROM read_parquet('{kernels}')")
         self.assertEqual(len(rows), self.one(self.lake, "SELECT count(*) FROM kernels"))
         ordered = sorted(rows, key=lambda row: [row.get(key, -1) for key in order.split(", ")])
-        self.assertTrue(rows == ordered)  # a difference of so many rows is not readable
+        self.assertTrue(rows == ordered)  # assertEqual would print 20,000 rows
 
     def test_a_trace_is_added_once(self):
         job = self.recorded_job("copy_storm", "nvtx_shapes")
@@ -190,7 +190,7 @@ class LakeVerb(Lake):
 
     def run_and_kill(self, words, seconds):
         """Whether it had ended by itself."""
-        environment = cli_case.clean_environment(RANGEFINDER_DUCKDB=lake_case.library())
+        environment = cli_case.clean_environment(RANGEFINDER_DUCKDB=lake_case.duckdb_library())
         with subprocess.Popen([cli_case.RANGEFINDER, "lake", *map(str, words)], env=environment,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -202,7 +202,7 @@ class LakeVerb(Lake):
     def test_two_adds_at_once(self):
         jobs = [self.recorded_job("copy_storm", "nvtx_shapes", run=run) for run in ("a", "b")]
         both = self.folder / "out"
-        environment = cli_case.clean_environment(RANGEFINDER_DUCKDB=lake_case.library())
+        environment = cli_case.clean_environment(RANGEFINDER_DUCKDB=lake_case.duckdb_library())
         for places in ((both, both), jobs):
             shutil.rmtree(self.lake, ignore_errors=True)
             children = [subprocess.Popen([cli_case.RANGEFINDER, "lake", "add", place, "--out", self.lake], env=environment,

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 
+#include "schema/read_line.h"
 #include "tools/analysis/model/missing.h"
 
 namespace rangefinder {
@@ -24,6 +26,16 @@ bool SegmentLines::next(std::string_view& line) {
   at_ += std::min(line.size() + 1, text.size());
   ++number_;
   return true;
+}
+
+std::optional<Header> first_header(const std::filesystem::path& segment) {
+  SegmentLines lines(segment);
+  LineReader reader;
+  std::string_view text;
+  Line line;
+  if (!lines.next(text) || !reader.read(text, line)) return {};
+  const auto* const header = std::get_if<Header>(&line);
+  return header == nullptr ? std::nullopt : std::optional(*header);
 }
 
 }  // namespace rangefinder

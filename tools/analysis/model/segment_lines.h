@@ -11,8 +11,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
+#include "schema/record.h"
 #include "tools/analysis/model/unit_source.h"
 
 namespace rangefinder {
@@ -38,5 +40,8 @@ class SegmentLines {
   std::uint64_t number_ = 0;
   bool torn_ = false;
 };
+
+/// What a segment begins with; absent: not with a header. Throws as SegmentLines.
+[[nodiscard]] std::optional<Header> first_header(const std::filesystem::path& segment);
 
 }  // namespace rangefinder

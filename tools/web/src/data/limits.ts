@@ -25,6 +25,8 @@ export interface Point {
   module?: number;
   kernel?: number;
   name: string;
+  /** Of the module, as in the icicle; undefined: a kernel. */
+  family?: number;
   x: number;
   y: number;
   /** The bound of x. */
@@ -55,10 +57,10 @@ export interface Picture {
 }
 
 /** "self_attn"; of a name that begins with a digit also the level above it: "layers/3". */
-export const levelName = (path: string): string => /[^/]*(\/\d[^/]*)?$/.exec(path)![0] || path;
+const levelName = (path: string): string => /[^/]*(\/\d[^/]*)?$/.exec(path)![0] || path;
 
 /** Smaller bounds are narrower than their point. */
-const kLeastBound = 0.01;
+const kNarrowBound = 0.01;
 /** Samples have an error; exact bytes have carry-over, of which they say nothing else. */
 const boundText = (row: Values | undefined, text: string): string =>
   row === undefined || row.bytes_source === "exact" ? ` (carry-over up to ${text})` : ` ± ${text}`;
@@ -82,7 +84,7 @@ export function peakLines(peaks: Readonly<Record<string, number>>): { title: str
 }
 
 /** `level` 0: modules without children; otherwise modules of that depth. */
-export const rooflineOf = (trace: Trace, of: PlotOf, level = 0): RooflinePoint[] =>
+const rooflineOf = (trace: Trace, of: PlotOf, level = 0): RooflinePoint[] =>
   (trace.tables.roofline ?? []).filter(({ module, kernel }) =>
     of === "kernels"
       ? kernel !== undefined
@@ -112,6 +114,11 @@ function namesOf(trace: Trace, { module, kernel }: { module?: number; kernel?: n
   return row === undefined ? [levelName(path), path] : [shortName(row), row.name];
 }
 
+const moduleOf = (trace: Trace, module: number): Pick<Point, "module" | "family"> => ({
+  module,
+  family: trace.modules[module]!.family,
+});
+
 function rooflineTip(trace: Trace, point: RooflinePoint): string[] {
   const { flop_per_s: flops, roof } = point;
   return [
@@ -128,9 +135,10 @@ function rooflinePicture(trace: Trace, of: PlotOf, level: number, selected: numb
   const points = rows.flatMap((row): Point[] => {
     const { dram: x, flop_per_s: y, error = 0 } = row;
     const [name] = namesOf(trace, row);
-    const index = { ...(row.module === undefined ? { kernel: row.kernel! } : { module: row.module }), name, y };
+    const { module } = row;
+    const index = { ...(module === undefined ? { kernel: row.kernel! } : moduleOf(trace, module)), name, y };
     const tip = rooflineTip(trace, row);
-    const bars = error > kLeastBound ? { low: x / (1 + error), high: error < 1 ? x / (1 - error) : Infinity } : {};
+    const bars = error > kNarrowBound ? { low: x / (1 + error), high: error < 1 ? x / (1 - error) : Infinity } : {};
     return [...(row.l2 === undefined ? [] : [{ ...index, x: row.l2, ring: true, tip }]), { ...index, x, ...bars, tip }];
   });
   const peaks = peakLines(trace.peakFlops);
@@ -195,8 +203,8 @@ function bytesPicture(trace: Trace, of: "dram" | "l2", level: number): Picture {
     const share = peak === undefined ? "" : `, ${percentText(rate / peak)} of the peak`;
     const bound = error > 0 ? boundText(trace.modules[module], bytesText(error)) : "";
     const tip = [path.slice(-240), `${durationText(y)} and ${bytesText(bytes)}${bound} a call`, rateText(rate) + share];
-    const bars = error > bytes * kLeastBound ? { low: bytes - error, high: bytes + error } : {};
-    return [{ module, name, x: bytes, y, ...bars, far: fit.points[`${of}_far`][i]!, tip }];
+    const bars = error > bytes * kNarrowBound ? { low: bytes - error, high: bytes + error } : {};
+    return [{ ...moduleOf(trace, module), name, x: bytes, y, ...bars, far: fit.points[`${of}_far`][i]!, tip }];
   });
   const range = [0, Math.max(1, ...points.map(({ x, high = x }) => high)) * 1.05] as const;
   const most = Math.max(1, ...points.map(({ y }) => y)) * 1.05;

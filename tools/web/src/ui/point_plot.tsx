@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import type { Line, Picture, Point } from "../data/limits";
-import { nameColor, useTheme, type Theme } from "../theme";
+import { hueColor, nameColor, useTheme, type Theme } from "../theme";
 import { kFont } from "./canvas";
 import { Plot, type PlotOptions } from "./plot";
 import { Tip } from "./tip";
@@ -84,7 +84,9 @@ function drawPoint({ plot, theme, ratio }: Drawing, point: Point, isSelected: bo
   const [x, y] = placeOf(plot, point.x, point.y);
   const stands = isSelected || point.far === true;
   ctx.globalAlpha = faded ? 0.35 : 0.95;
-  ctx.fillStyle = point.ring === true ? theme.page : nameColor(theme, point.name.replace(/\d+/g, "*"));
+  const { family, name } = point;
+  const color = family === undefined ? nameColor(theme, name) : hueColor(theme, family, false);
+  ctx.fillStyle = point.ring === true ? theme.page : color;
   ctx.strokeStyle = stands ? theme.warn : theme.dim;
   ctx.lineWidth = (stands ? 2 : 1) * ratio;
   ctx.beginPath();
@@ -104,7 +106,7 @@ function drawPoint({ plot, theme, ratio }: Drawing, point: Point, isSelected: bo
   ctx.globalAlpha = 1;
 }
 
-export interface PointPlotProps {
+interface PointPlotProps {
   picture: Picture;
   isSelected: (point: Point) => boolean;
   /** Neither it nor a part of what is selected. */

@@ -76,7 +76,7 @@ export function statedColumn<Row>(
 }
 
 /** A value of a row by the key of its column. */
-export function statedValue(row: StatedRow, key: string): number | string | undefined {
+function statedValue(row: StatedRow, key: string): number | string | undefined {
   const value = row[key];
   return typeof value === "number" || typeof value === "string" || value === undefined ? value : String(value);
 }

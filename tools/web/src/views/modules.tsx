@@ -14,7 +14,7 @@ import { Icicle } from "./icicle";
 import { ModuleDetails } from "./module_details";
 
 /** The tree as rows: iterations first, unfolded to their third level; what runs outside of them is folded. */
-export function moduleTree(trace: Trace): Required<Pick<TableProps<ModuleRow>, "rows" | "below" | "unfolded">> {
+function moduleTree(trace: Trace): Required<Pick<TableProps<ModuleRow>, "rows" | "below" | "unfolded">> {
   const { path } = trace.tables.iterations;
   const gpuOf = (module: number): number => trace.modules[module]!.gpu_ns ?? 0;
   // Replays of a graph have no module: most of the time is theirs.
