@@ -3,14 +3,16 @@
 
 #include <nlohmann/json.hpp>
 #include <variant>
+#include <vector>
 
 #include "profiler/base/iteration_names.h"
 
 namespace rangefinder {
 
 FindingLinks::FindingLinks(const TraceTotals& trace, const PageIndices& indices) : indices_(indices) {
-  std::unordered_map<std::string, const PathTotals*> folded;  // the heaviest of each family
-  for (const PathTotals& row : trace.totals.paths()) {
+  const std::vector<PathTotals> rows = trace.totals.paths();
+  std::unordered_map<std::string, const PathTotals*> folded;  // the heaviest of each family, in `rows`
+  for (const PathTotals& row : rows) {
     if (row.path == 0 || !indices.has_module(row.path)) continue;
     const std::string text = trace.path_text(row.path);
     const PathTotals*& heaviest = folded[numbers_folded(text)];
