@@ -4,6 +4,7 @@
 import importlib.machinery
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ REPOSITORY = os.path.abspath(sys.argv.pop())
 loader = importlib.machinery.SourceFileLoader("release", os.path.join(REPOSITORY, "tools", "release"))
 release = importlib.util.module_from_spec(importlib.util.spec_from_loader("release", loader))
 loader.exec_module(release)
+sys.path.insert(0, os.path.join(REPOSITORY, "tools", "package"))
+import wheel  # noqa: E402
 
 CMAKE = "project(rangefinder VERSION 1.2.3 LANGUAGES C CXX)\n"
 CHANGELOG = "# Changelog\n\nFor users.\n\n## 1.2.3 · 2026-11-26\n\n* One change.\n\n## 1.2.2 · 2026-10-01\n\n* Another.\n"
@@ -72,6 +75,17 @@ class Release(unittest.TestCase):
         listed = subprocess.run(["git", "-C", REPOSITORY, "grep", "-lF", f'"{version}"', "--", "tools", "profiler", "injection",
                                  "schema/*.h", "cmake"], capture_output=True, text=True, check=False).stdout.split()
         self.assertEqual([name for name in listed if not name.endswith("package-lock.json")], [])
+
+    def test_documents_name_the_packages_that_are_made(self):
+        with open(os.path.join(REPOSITORY, "CMakeLists.txt"), encoding="utf-8") as file:
+            version = file.read().split("project(rangefinder VERSION ")[1].split()[0]
+        made = {f"rangefinder-{version}", f"rangefinder-{version}-{wheel.TAG}.whl", f"rangefinder_{version}_amd64.deb",
+                f"rangefinder-{version}-linux-x86_64.tar.gz", f"rangefinder-viewer-{version}-linux-x86_64.tar.gz"}
+        for document in ("README.md", "docs/install.md"):
+            with open(os.path.join(REPOSITORY, document), encoding="utf-8") as file:
+                named = set(re.findall(r"rangefinder(?:-viewer)?[-_]\d[\w.-]*\w", file.read()))
+            self.assertEqual(named - made, set(), document)
+            self.assertIn(f"rangefinder-{version}-{wheel.TAG}.whl", named)
 
 
 if __name__ == "__main__":

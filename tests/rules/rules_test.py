@@ -16,6 +16,7 @@ import links
 import pages
 import python_types
 import repository
+import spelling
 import tables
 import words
 
@@ -175,6 +176,12 @@ class Formatting(InAFolder):
 
         self.assertEqual(self.found(python_types.python_types),
                          ["tools/python/rangefinder/public.py", "tools/python/rangefinder/torch/schedule.py"])
+
+    @unittest.skipIf(shutil.which(spelling.PROGRAM) is None, "there is no codespell")
+    def test_a_misspelling_is_found_with_its_line_and_not_in_an_output(self):
+        self.write("docs/page.md", "One.\n\n```\n…tages\n```\n\nWe recieve it.\n")
+
+        self.assertEqual(list(spelling.spelling(self.files)), [("docs/page.md", "line 7: recieve ==> receive")])
 
 
 class FunctionLengths(unittest.TestCase):

@@ -3,7 +3,7 @@
 
     python3 tools/package [--out dist] [--build build-package]
 
-    rangefinder-X.Y.Z-py3-none-manylinux_2_34_x86_64.whl     rangefinder-X.Y.Z-linux-x86_64.tar.gz
+    rangefinder-X.Y.Z-cp39-abi3-manylinux_2_34_x86_64.whl     rangefinder-X.Y.Z-linux-x86_64.tar.gz
     rangefinder_X.Y.Z_amd64.deb                              rangefinder-viewer-X.Y.Z-linux-x86_64.tar.gz
     rangefinder-X.Y.Z-linux-x86_64-debug.tar.gz              rangefinder-X.Y.Z.spdx.json, SHA256SUMS
 
