@@ -25,6 +25,8 @@ class Ranks(CommandLine):
             done = self.call("report", *folders)
             self.check_code(done, 0)
             self.assertIn("Straggler: rank 1", done.stdout, folders)
+        self.make_ranks("copied/rank=0", "copied/rank=1")
+        self.assertIn("Straggler: rank 1", self.call("report", "copied").stdout)
         whole = json.loads(self.call("report", "job", "--json").stdout)
         self.assertEqual(whole["merged"][0]["max_gpu_ns"], 1500)
         self.assertEqual(whole["merged"][0]["slowest"], "rank 1")

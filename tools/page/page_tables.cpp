@@ -13,6 +13,7 @@
 
 #include "profiler/attribution/totals_json.h"
 #include "profiler/base/iteration_names.h"
+#include "profiler/base/number_text.h"
 #include "schema/key_names.h"
 #include "tools/analysis/queries/cells.h"
 #include "tools/analysis/queries/kernel_labels.h"
@@ -221,6 +222,7 @@ void add_findings(OrderedJson& out, const TraceTotals& trace, const RunSummary& 
                   const PageIndices& indices) {
   out["findings"] = findings_json(run.findings);
   const FindingLinks links(trace, indices);
+  const std::string folder = quoted_for_shell(trace.files.folder.string());
   for (std::size_t i = 0; i < run.findings.size(); ++i) {
     const Finding& finding = run.findings[i];
     OrderedJson facts = OrderedJson::array();
@@ -229,6 +231,10 @@ void add_findings(OrderedJson& out, const TraceTotals& trace, const RunSummary& 
     if (finding.saving_ns) {
       const std::uint64_t ns = finding.saving_each_ns.value_or(*finding.saving_ns);
       out["findings"][i]["saving"] = cell_text(Cell(ns), Unit::ns, false);
+    }
+    for (const char* const key : {"why", "code"}) {
+      if (const auto text = out["findings"][i].find(key); text != out["findings"][i].end())
+        *text = typed_command(text->get<std::string>(), folder);
     }
     out["findings"][i]["facts"] = std::move(facts);
     out["findings"][i]["links"] = links.of(finding);

@@ -51,6 +51,7 @@ TraceFolder one_trace(const std::string& place, std::vector<TraceFolder> traces)
   if (traces.size() == 1) return std::move(traces.front());
   std::string text = place + " holds " + count_text(traces.size()) + " traces; name one of them:";
   for (const TraceFolder& trace : traces) text += "\n  " + trace.folder.string();
+  text += "\nFolders rank=… or host=…/rank=…/pid=… below one folder are compared as the ranks of a job.";
   throw Missing(text);
 }
 

@@ -373,7 +373,8 @@ void add_selection(Verb& verb, ReportOptions& options) {
           "its proportions")
       .type_name("TRACE");
   verb.flag("--as-ranks", options.as_ranks,
-            "Merge several traces as the ranks of a job [if they are host=…/rank=…/pid=… below one folder]");
+            "Merge several traces as the ranks of a job [if they are rank=… or host=…/rank=…/pid=… below one "
+            "folder]");
   std::vector<Choice> examples;
   for (const Example& one : kExamples) examples.push_back({one.name, one.about});
   verb.option("--example", options.example,

@@ -8,7 +8,9 @@
 #include <zstd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -51,7 +53,18 @@ File decompress(const std::string& path) {
   return out;
 }
 
+bool holds_trace(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().filename().native().starts_with("trace-")) return true;
+  }
+  return false;
+}
+
 void replay(const std::string& recording, const Options& options, const std::string& folder) {
+  if (!options.force && holds_trace(folder))
+    throw std::runtime_error(folder +
+                             " holds a trace already: choose another --out, or replace it with --force");
   CuptiLibrary library;
   CuptiFailure failure;
   if (!load_cupti({options.cupti}, library, failure)) throw std::runtime_error(failure.reason);
@@ -72,7 +85,9 @@ int main(int argc, char** argv) {
   verb.option("RECORDING", recording, "File made with RANGEFINDER_RECORD, plain or .zst").required();
   verb.option("--out", folder, "Folder of the trace").type_name("DIR").required();
   verb.flag("--force", options.force, "Replace an existing trace");
-  verb.option("--cupti", options.cupti, "The libcupti.so whose record iterator to use").type_name("FILE");
+  if (const char* const named = std::getenv("RANGEFINDER_CUPTI")) options.cupti = named;
+  verb.option("--cupti", options.cupti, "The libcupti.so whose record iterator to use [RANGEFINDER_CUPTI]")
+      .type_name("FILE");
   try {
     if (const std::optional<int> exit_code = line.parse({argv + 1, argv + argc})) return *exit_code;
   } catch (const rangefinder::NotUnderstood& error) {

@@ -28,14 +28,18 @@ void collect(const fs::path& folder, std::vector<TraceFolder>& out) {
   for (const fs::path& path : below) collect(path, out);
 }
 
-/// The folder above host=…/rank=…/pid=…; empty: `trace` is not named like that.
+/// The folder above host=…/rank=…/pid=…, of which only rank=… must be there; empty: there is none.
 fs::path job_folder(const TraceFolder& trace) {
   fs::path folder = fs::absolute(trace.folder).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // "dir/"
-  for (const std::string_view level : {"pid=", "rank=", "host="}) {
-    if (!folder.filename().native().starts_with(level)) return {};
+  const auto leave = [&folder](std::string_view level) {
+    if (!folder.filename().native().starts_with(level)) return false;
     folder = folder.parent_path();
-  }
+    return true;
+  };
+  leave("pid=");
+  if (!leave("rank=")) return {};
+  leave("host=");
   return folder;
 }
 

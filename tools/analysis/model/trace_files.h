@@ -47,7 +47,7 @@ struct TraceFolder {
 [[nodiscard]] std::vector<TraceFolder> find_traces(const std::filesystem::path& place);
 
 /// True: the traces are the ranks of one job, so that comparing them makes sense. Their folders are
-/// host=…/rank=…/pid=… below one folder, as the profiler writes them where a process has a rank.
+/// host=…/rank=…/pid=… below one folder, as the profiler writes them where a process has a rank, or rank=….
 [[nodiscard]] bool ranks_of_one_job(const std::vector<TraceFolder>& traces);
 
 }  // namespace rangefinder

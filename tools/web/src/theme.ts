@@ -72,11 +72,13 @@ export function useTheme(): Theme {
   return seen;
 }
 
-export function nameColor(of: Theme, text: string): string {
+function hashOf(text: string): number {
   let hash = 2166136261;
   for (let i = 0; i < text.length && i < 400; ++i) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
-  return of.names[((hash ^ (hash >>> 15)) >>> 0) % of.names.length] ?? of.unknown;
+  return (hash ^ (hash >>> 15)) >>> 0;
 }
+
+export const nameColor = (of: Theme, text: string): string => of.names[hashOf(text) % of.names.length] ?? of.unknown;
 
 const channels = (hex: string): number[] => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
@@ -92,11 +94,21 @@ export function mixed(color: string, other: string, part: number): string {
     .join("")}`;
 }
 
-/** Hue by family, lightness by number in it. */
-export function familyColor(of: Theme, family: number, member: number, members: number): string {
-  const color = of.names[family % of.names.length] ?? of.unknown;
-  const place = members > 1 ? member / (members - 1) - 0.5 : 0;
-  return mixed(color, place < 0 ? "#ffffff" : "#000000", Math.abs(place) * 0.5);
+/** Hue by the name of the family, so that two traces agree, or the next free one; lightness by number in the family. */
+export function layerColors(
+  of: Theme,
+  layers: readonly { path: string; family: number; member: number; members: number }[],
+): string[] {
+  const hues = new Map<number, number>();
+  const taken = new Set<number>();
+  return layers.map(({ path, family, member, members }) => {
+    let hue = hues.get(family) ?? hashOf(path.replace(/\d+/g, "*")) % of.names.length;
+    while (!hues.has(family) && taken.size < of.names.length && taken.has(hue)) hue = (hue + 1) % of.names.length;
+    hues.set(family, hue);
+    taken.add(hue);
+    const place = members > 1 ? member / (members - 1) - 0.5 : 0;
+    return mixed(of.names[hue] ?? of.unknown, place < 0 ? "#ffffff" : "#000000", Math.abs(place) * 0.5);
+  });
 }
 
 /** A hue for each number, neighbours far apart: the golden angle. Text has the colour of the page's. */

@@ -9,6 +9,7 @@ import { percentText } from "../data/numbers";
 import type { Finding } from "../data/rows";
 import { kernelKey, type Trace } from "../data/trace";
 import { update, useStore } from "../state";
+import { Prose } from "../ui/prose";
 
 /** Modules of a finding that show without a click. */
 const kModules = 5;
@@ -78,7 +79,7 @@ export function FindingCard(props: {
     <>
       {why !== undefined && (
         <p>
-          <bdi>{why}</bdi>
+          <Prose text={why} />
         </p>
       )}
       <dl class="evidence">
@@ -97,7 +98,7 @@ export function FindingCard(props: {
     <article class={`card finding ${severity}`} aria-current={props.current || undefined}>
       <h2>
         <span class="severity">{severity}</span>
-        <bdi>{finding.title}</bdi>
+        <Prose text={finding.title} />
         {saving !== undefined && !brief && <span class="saving">up to {saving}</span>}
       </h2>
       <p class="places">
@@ -109,7 +110,7 @@ export function FindingCard(props: {
       {!brief && evidence}
       <p>
         <b>Next: </b>
-        <bdi>{finding.next_step}</bdi>
+        <Prose text={finding.next_step} />
       </p>
       {code !== undefined && <pre>{code}</pre>}
       {brief && (
@@ -140,7 +141,7 @@ export function FindingsView({ trace }: { trace: Trace }): JSX.Element {
       ))}
       {trace.tables.not_checked.split("\n").map((text) => (
         <p key={text} class="dim">
-          {text}
+          <Prose text={text} />
         </p>
       ))}
     </div>

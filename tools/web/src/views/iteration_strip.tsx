@@ -8,7 +8,7 @@ import { useState } from "preact/hooks";
 import { countText, durationText } from "../data/numbers";
 import type { Bar, Strip } from "../data/overview";
 import type { Trace } from "../data/trace";
-import { familyColor, useTheme, type Theme } from "../theme";
+import { layerColors, useTheme } from "../theme";
 import { Tip } from "../ui/tip";
 import { useWidth, type SvgPointer } from "../ui/width";
 import { follow } from "./overview";
@@ -19,10 +19,6 @@ const kBottom = 16;
 /** Longer bars end here, above the scale. */
 const kOver = 1.12;
 const kMaxInLegend = 9;
-
-export function colorsOf(theme: Theme, { layers }: Pick<Strip, "layers">): string[] {
-  return [...layers.map(({ family, member, members }) => familyColor(theme, family, member, members)), theme.unknown];
-}
 
 const nameAt = (strip: Strip, layer: number): string => strip.layers[layer]?.name ?? "other";
 
@@ -88,7 +84,7 @@ export function IterationStrip({ trace, strip }: { trace: Trace; strip: Strip })
   const [tip, setTip] = useState<{ x: number; y: number }>();
   const { what = "iteration", of = "" } = trace.tables.overview;
   const shapes = shapesOf(strip, width);
-  const colors = colorsOf(theme, strip);
+  const colors = [...layerColors(theme, strip.layers), theme.unknown];
   const bar = at === undefined ? undefined : strip.bars[at];
   const most = mostOf(strip);
   const open = (one: Bar | undefined): void =>

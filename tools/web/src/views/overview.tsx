@@ -6,6 +6,7 @@ import type { JSX } from "preact";
 import type { Link } from "../data/overview";
 import { kernelKey, type Trace } from "../data/trace";
 import { update, type State } from "../state";
+import { Prose } from "../ui/prose";
 import { IterationStrip } from "./iteration_strip";
 import { PictureView } from "./picture";
 
@@ -49,7 +50,7 @@ function Opening({ trace }: { trace: Trace }): JSX.Element {
       </p>
       {warnings.map((text) => (
         <p key={text} class="warning">
-          {text}
+          <Prose text={text} />
         </p>
       ))}
       <dl>
@@ -58,7 +59,7 @@ function Opening({ trace }: { trace: Trace }): JSX.Element {
             <dt>{line.label}</dt>
             <dd class="value">{line.value}</dd>
             <dd class="about">
-              <bdi>{line.about}</bdi> <Links trace={trace} links={line.links} />
+              <Prose text={line.about} /> <Links trace={trace} links={line.links} />
             </dd>
           </div>
         ))}
@@ -78,7 +79,7 @@ function Findings({ trace }: { trace: Trace }): JSX.Element {
           {all.map((finding, i) => (
             <li key={i} class={finding.severity}>
               <span class="severity">{finding.severity}</span>
-              <bdi>{finding.title}</bdi> <Links trace={trace} links={evidence[i] ?? []} />
+              <Prose text={finding.title} /> <Links trace={trace} links={evidence[i] ?? []} />
             </li>
           ))}
         </ol>
@@ -86,7 +87,7 @@ function Findings({ trace }: { trace: Trace }): JSX.Element {
       {next.what !== undefined && (
         <p class="next">
           <span class="dim">Next: </span>
-          <bdi>{next.what}</bdi>
+          <Prose text={next.what} />
           {(next.code || next.command) && <code>{next.code || next.command}</code>}
         </p>
       )}

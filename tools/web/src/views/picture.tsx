@@ -23,6 +23,7 @@ import {
 import { shortName, type Trace } from "../data/trace";
 import { update, useStore } from "../state";
 import { useTheme, type Theme } from "../theme";
+import { Prose } from "../ui/prose";
 import { Tip } from "../ui/tip";
 import { useWidth, type SvgPointer } from "../ui/width";
 import { follow } from "./overview";
@@ -290,7 +291,7 @@ export function PictureView({ trace, picture }: { trace: Trace; picture: Picture
   return (
     <section class="picture" aria-label={`One ${what}, byte by byte`}>
       <h2>
-        <bdi>{picture.headline}</bdi>
+        <Prose text={picture.headline} />
       </h2>
       <div class="tools">
         <span>

@@ -57,7 +57,7 @@ export function svgText(svg: SVGSVGElement, picture: Picture, legend: readonly L
   for (const mark of copy.querySelectorAll(".live")) mark.remove();
   const moved = document.createElementNS(kSpace, "g");
   const letters = Math.floor((width - 2 * kMargin) / 6);
-  const head = wrapped(picture.headline, Math.floor(letters * 0.8));
+  const head = wrapped(picture.headline.replaceAll("`", ""), Math.floor(letters * 0.8));
   const wrap = (one: LegendEntry): LegendEntry[] =>
     one.color === undefined ? wrapped(one.text, letters).map((line) => ({ text: line })) : [one];
   const foot = [...legend, { text: picture.caption }].flatMap(wrap);

@@ -6,7 +6,7 @@
 //   layer 17   ▒▒▓▒▒░▒▒▒  ▮▮▮▮▮▮▮▮|  168 MB  1.00x       a dot: the difference is larger than the error
 import type { JSX } from "preact";
 import type { HeatCell, Picture, PictureLayer } from "../data/overview";
-import { familyColor, mixed, type Theme } from "../theme";
+import { layerColors, mixed, type Theme } from "../theme";
 import { kFont } from "../ui/canvas";
 import { kLeft, kRight } from "./picture_strips";
 
@@ -77,6 +77,7 @@ function Row(props: {
   layer: number;
   shapes: RowShapes;
   theme: Theme;
+  color: string;
   most: number;
   width: number;
 }): JSX.Element {
@@ -109,15 +110,7 @@ function Row(props: {
           </g>
         );
       })}
-      {of.shown && (
-        <rect
-          x={shapes.bars}
-          y={y + 2}
-          width={long(of.each_bytes)}
-          height={kRow - 4}
-          fill={familyColor(theme, of.family, of.member, of.members)}
-        />
-      )}
+      {of.shown && <rect x={shapes.bars} y={y + 2} width={long(of.each_bytes)} height={kRow - 4} fill={props.color} />}
       {of.declared_each_bytes !== undefined && (
         <rect x={shapes.bars + long(of.declared_each_bytes) - 1} y={y} width="2" height={kRow} fill={theme.text} />
       )}
@@ -144,6 +137,7 @@ export function PictureRows(props: {
       {text}
     </text>
   );
+  const colors = layerColors(theme, picture.layers);
   const heatWide = shapes.cell * picture.replays.length;
   return (
     <g>
@@ -157,7 +151,7 @@ export function PictureRows(props: {
       )}
       {head(shapes.bars, declared ? "moved, | declared" : "moved")}
       {picture.layers.map((_, layer) => (
-        <Row key={layer} layer={layer} most={most} {...props} />
+        <Row key={layer} layer={layer} color={colors[layer]!} most={most} {...props} />
       ))}
       <rect
         x={kLeft + replay * shapes.cell}

@@ -10,7 +10,7 @@
 import type { JSX } from "preact";
 import { axisText } from "../data/numbers";
 import { workOf, type LimitKey, type Picture, type Replay, type Scale } from "../data/overview";
-import { familyColor, mixed, type Theme } from "../theme";
+import { layerColors, mixed, type Theme } from "../theme";
 
 const kLane = 18;
 const kKernels = 20;
@@ -83,6 +83,7 @@ function labelIn(name: string, width: number, short: boolean): string {
 
 function Layers(props: { picture: Picture; replay: Replay; shapes: StripShapes; theme: Theme }): JSX.Element {
   const { picture, replay, shapes, theme } = props;
+  const colors = layerColors(theme, picture.layers);
   // Families whose names do not all fit.
   const short = new Set(
     (replay.spans ?? [])
@@ -97,7 +98,7 @@ function Layers(props: { picture: Picture; replay: Replay; shapes: StripShapes; 
       {(replay.spans ?? []).map(([start, ns, level, lane, layer, path], i) => {
         const of = picture.layers[layer];
         const name = of?.name ?? picture.paths[path]?.[0] ?? "";
-        const fill = of === undefined ? theme.unknown : familyColor(theme, of.family, of.member, of.members);
+        const fill = colors[layer] ?? theme.unknown;
         const y = (shapes.rows.get(`${level}/${lane}`) ?? 0) * kLane;
         const [left, right] = [shapes.x(start), shapes.x(start + ns)];
         const text = labelIn(name, right - left, of !== undefined && of.members > 1 && short.has(of.family));
