@@ -51,7 +51,8 @@ OrderedJson layers_json(const ShownLayers& layers, const TraceNames& names, cons
                    {"path", names.path_text(layer.path)},
                    {"family", layer.family},
                    {"member", layer.member},
-                   {"members", layers.members(layer.family)}});
+                   {"members", layers.members(layer.family)},
+                   {"gpu_ns", layer.gpu_ns}});
   }
   return out;
 }

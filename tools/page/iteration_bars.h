@@ -43,7 +43,7 @@ class IterationBars {
   std::vector<std::uint64_t> parts_;  // ns by bar and layer; the last of a bar: in no layer
 };
 
-/// [{module, name, path, family, member, members}]
+/// [{module, name, path, family, member, members, gpu_ns}]
 [[nodiscard]] nlohmann::ordered_json layers_json(const ShownLayers& layers, const TraceNames& names,
                                                  const PageIndices& indices);
 

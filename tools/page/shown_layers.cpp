@@ -87,10 +87,10 @@ ShownLayers::ShownLayers(const TraceTotals& part, const std::unordered_set<std::
   while (divide(nodes, tree, max)) {
   }
   if (nodes.size() > std::max(max, kMaxSiblings)) nodes.resize(std::max(max, kMaxSiblings));
-  for (const Node& node : nodes) add(node.path);
+  for (const Node& node : nodes) add(node.path, node.gpu_ns);
 }
 
-void ShownLayers::add(std::uint32_t path) {
+void ShownLayers::add(std::uint32_t path, std::uint64_t gpu_ns) {
   const std::string family = numbers_folded(part_.path_text(path));
   const auto at = std::find(families_.begin(), families_.end(), family);
   const auto number = static_cast<std::uint32_t>(at - families_.begin());
@@ -99,7 +99,7 @@ void ShownLayers::add(std::uint32_t path) {
     members_.push_back(0);
   }
   places_.emplace(path, layers_.size());
-  layers_.push_back({path, number, members_[number]++});
+  layers_.push_back({path, number, members_[number]++, gpu_ns});
 }
 
 std::size_t ShownLayers::of(std::uint32_t path) const {

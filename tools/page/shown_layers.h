@@ -27,6 +27,7 @@ class ShownLayers {
     std::uint32_t path = 0;
     std::uint32_t family = 0;  ///< index of families()
     std::uint32_t member = 0;  ///< number in its family
+    std::uint64_t gpu_ns = 0;
   };
 
   /// `part`: totals of the iterations, whose paths are `around`; empty: no range marks them. `max`: number of
@@ -43,7 +44,7 @@ class ShownLayers {
   [[nodiscard]] std::vector<std::uint32_t> chain(std::size_t layer) const;
 
  private:
-  void add(std::uint32_t path);
+  void add(std::uint32_t path, std::uint64_t gpu_ns);
 
   const TraceTotals& part_;
   std::vector<Layer> layers_;

@@ -3,6 +3,7 @@
 // Colours for canvases, which cannot use CSS: read from the page's custom properties, and again when the
 // preferred or chosen theme changes.
 import { useEffect, useState } from "preact/hooks";
+import type { ShownLayer } from "./data/overview";
 
 export interface Theme {
   text: string;
@@ -19,6 +20,9 @@ export interface Theme {
   /** Colour of text on them. */
   onNames: string;
 }
+
+/** Hues of limitColor(). */
+const kLimits = 4;
 
 export const kChoices = ["auto", "light", "dark"] as const;
 export type Choice = (typeof kChoices)[number];
@@ -94,20 +98,25 @@ export function mixed(color: string, other: string, part: number): string {
     .join("")}`;
 }
 
-/** Hue by the name of the family, so that two traces agree, or the next free one; lightness by number in the family. */
-export function layerColors(
-  of: Theme,
-  layers: readonly { path: string; family: number; member: number; members: number }[],
-): string[] {
+/**
+ * Hue by the name of the family, or the next free one: the heaviest choose first, so that two traces agree. The first
+ * hues are those of what limits kernels, so they come last. Lightness by number in the family.
+ */
+export function layerColors(of: Theme, layers: readonly ShownLayer[]): string[] {
+  const weights = new Map<number, number>();
+  for (const { family, gpu_ns } of layers) weights.set(family, (weights.get(family) ?? 0) + gpu_ns);
   const hues = new Map<number, number>();
   const taken = new Set<number>();
-  return layers.map(({ path, family, member, members }) => {
-    let hue = hues.get(family) ?? hashOf(path.replace(/\d+/g, "*")) % of.names.length;
-    while (!hues.has(family) && taken.size < of.names.length && taken.has(hue)) hue = (hue + 1) % of.names.length;
+  for (const [family] of [...weights].sort((a, b) => b[1] - a[1])) {
+    const name = layers.find((one) => one.family === family)!.path.replace(/\d+/g, "*");
+    let hue = kLimits + (hashOf(name) % (of.names.length - kLimits));
+    while (taken.size < of.names.length && taken.has(hue)) hue = (hue + 1) % of.names.length;
     hues.set(family, hue);
     taken.add(hue);
+  }
+  return layers.map(({ family, member, members }) => {
     const place = members > 1 ? member / (members - 1) - 0.5 : 0;
-    return mixed(of.names[hue] ?? of.unknown, place < 0 ? "#ffffff" : "#000000", Math.abs(place) * 0.5);
+    return mixed(of.names[hues.get(family)!] ?? of.unknown, place < 0 ? "#ffffff" : "#000000", Math.abs(place) * 0.5);
   });
 }
 

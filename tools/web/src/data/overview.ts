@@ -37,6 +37,7 @@ export interface ShownLayer {
   family: number;
   member: number;
   members: number;
+  gpu_ns: number;
 }
 
 export interface Bar {
