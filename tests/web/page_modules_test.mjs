@@ -324,6 +324,20 @@ test("a click on a kernel's box selects the kernel and its module; arrows begin 
   await until(page, () => !location.hash.includes("kernel="));
 });
 
+test("a link keeps the module that the icicle shows, and a search that finds nothing in it says so", async () => {
+  const path = "iteration/model/decoder";
+  const page = await browser.open(made.page, at("modules", { module: path }));
+  await page.locator(".icicle canvas").focus();
+  await page.keyboard.press("Enter");
+  await until(page, () => location.hash.includes("zoom=iteration%2Fmodel%2Fdecoder"));
+
+  const again = await browser.open(made.page, at("modules", { zoom: path, find: "backbone" }));
+  assert.equal(await again.getByRole("button", { name: "Show all modules" }).count(), 1);
+  assert.equal(await again.getByText("The search finds nothing in this module.").count(), 1);
+  await again.getByRole("button", { name: "Show all modules" }).click();
+  await until(again, () => !location.hash.includes("zoom="));
+});
+
 test("a table of 2,000 rows has few elements, and End goes to the last", async () => {
   const names = Array.from({ length: 2000 }, (_, i) => `part ${i}`);
   const page = await browser.open(traces.page("many", traces.made("many", linesOf(names))), at("modules"));

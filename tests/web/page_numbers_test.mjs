@@ -292,7 +292,8 @@ test("the summary is the text with which the report begins", () => {
 test("findings are those of the report, with the texts of their evidence, and so are rules that lacked data", () => {
   for (const [name, { tables, overview, evidence }] of Object.entries(traces)) {
     const plain = tables.findings.map(({ facts, saving, links, ...finding }) => finding);
-    assert.deepEqual(plain, overview.findings, name);
+    const typed = JSON.stringify(overview.findings).replaceAll("report DIR", `report ${tables.folder}`);
+    assert.deepEqual(plain, JSON.parse(typed), name);
     for (const { saving, title } of tables.findings)
       if (title.includes(": up to ")) assert.ok(title.includes(`: up to ${saving}`), `${title}: ${saving}`);
     for (const { id } of overview.cannot_tell) assert.ok(tables.not_checked.includes(id), `${name}: ${id}`);

@@ -25,7 +25,7 @@ const { stateOf, hashOf } = await load("state.ts");
 const live = await load("live/history.ts");
 const { layerAt, layerOfModule, sumsOf, workOf } = await load("data/overview.ts");
 const { ticksOf } = await load("views/picture_strips.tsx");
-const { familyColor, mixed } = await load("theme.ts");
+const { layerColors, mixed } = await load("theme.ts");
 
 test("numbers read as on the command line", () => {
   assert.equal(durationText(999), "999 ns");
@@ -357,13 +357,23 @@ test("ticks are 1, 2 or 5 times a power of ten apart", () => {
   assert.deepEqual(ticksOf(2_312_000, 1200).step, 200_000);
 });
 
-test("layers of one family have its hue in different lightness, and families differ", () => {
-  const theme = { names: ["#8ab6e0", "#f0ac6c"], unknown: "#d5dae1" };
+test("layers of one family have its hue in different lightness, families differ, and traces agree", () => {
+  const theme = { names: Array.from({ length: 10 }, (_, i) => `#${i}${i}${i}${i}${i}${i}`), unknown: "#d5dae1" };
   assert.equal(mixed("#000000", "#ffffff", 0.5), "#808080");
-  assert.equal(familyColor(theme, 0, 0, 1), "#8ab6e0");
-  const shades = [0, 1, 2, 3].map((member) => familyColor(theme, 0, member, 4));
+  const layer = (path, family, gpu_ns, member = 0, members = 1) => ({ path, family, gpu_ns, member, members });
+  const shades = layerColors(
+    theme,
+    [0, 1, 2, 3].map((member) => layer(`layer ${member}`, 0, 1, member, 4)),
+  );
   assert.equal(new Set(shades).size, 4);
-  assert.notEqual(familyColor(theme, 1, 0, 1), familyColor(theme, 0, 0, 1));
+  const names = ["forward", "loss", "backward", "optimizer", "embeddings", "head", "a", "b", "c", "d"];
+  const colors = layerColors(
+    theme,
+    names.map((name, i) => layer(name, i, 100 - i)),
+  );
+  assert.equal(new Set(colors).size, names.length);
+  const [backward, forward] = layerColors(theme, [layer("backward", 0, 98), layer("forward", 1, 100)]);
+  assert.deepEqual([forward, backward], [colors[0], colors[2]]);
 });
 
 const kDelta = { event: "delta", state: "recording", seconds: 1, lost: 0, left_out: 0 };

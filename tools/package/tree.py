@@ -85,6 +85,8 @@ def build(folder, cache, log):
     toolkit = subprocess.run([os.path.join(ROOT, "tools/setup"), "--toolkit"], check=True, capture_output=True,
                              text=True).stdout.strip()
     jobs = subprocess.run([os.path.join(ROOT, "tools/jobs")], check=True, capture_output=True, text=True).stdout.strip()
+    for name in ("CCACHE_BASEDIR", "CCACHE_NOHASHDIR"):
+        environment.pop(name, None)  # with them objects may come from another folder, which their debug information names
     if shutil.which("ccache"):
         environment.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
     for command in (["cmake", "--preset", "package", "-B", folder, f"-DRANGEFINDER_STATIC_SOURCES={folder}/sources",

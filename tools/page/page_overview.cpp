@@ -54,7 +54,7 @@ std::string conditions_text(const TraceTotals& trace, const RunSummary& run) {
 
 std::string caption_text(const TraceTotals& trace, const RunSummary& run) {
   return joined({opening_of(trace, run).title.front(), day_of(trace.header), source_text(trace),
-                 error_of(run), "Rangefinder " + printable(trace.header.tool_version)});
+                 error_of(run), "recorded by Rangefinder " + printable(trace.header.tool_version)});
 }
 
 const char* iteration_word(const RunSummary& run) {

@@ -35,6 +35,8 @@ export interface State {
   /** kernelKey(); undefined: none. */
   kernel: string | undefined;
   metric: Metric;
+  /** Path of the module that the icicle shows; undefined: all. */
+  zoom: string | undefined;
   /** Visible time of the timeline, ns; both undefined: all. */
   from: number | undefined;
   to: number | undefined;
@@ -65,6 +67,7 @@ const kDefaults: State = {
   module: undefined,
   kernel: undefined,
   metric: "gpu",
+  zoom: undefined,
   from: undefined,
   to: undefined,
   start: undefined,
@@ -101,6 +104,7 @@ export function stateOf(hash: string): State {
     module: from.get("module") ?? undefined,
     kernel: from.get("kernel") ?? undefined,
     metric: pick("metric", kMetrics, kDefaults.metric),
+    zoom: from.get("zoom") ?? undefined,
     from: number(from.get("from"), -1e15),
     to: number(from.get("to"), -1e15),
     start: number(from.get("start"), -1e15),

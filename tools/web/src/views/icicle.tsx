@@ -91,7 +91,7 @@ function tipLines(trace: Trace, { module, kernel, value }: Box, metric: Metric, 
 export function Icicle({ trace, metric }: { trace: Trace; metric: Metric }): JSX.Element {
   const state = useStore();
   const theme = useTheme();
-  const [top, setTop] = useState(-2);
+  const top = trace.placeOf(state.zoom) ?? -2;
   const [over, setOver] = useState<{ box: Box; x: number; y: number }>();
   const boxes = useMemo(() => layoutOf(trace, metric, top), [trace, metric, top]);
   const levels = boxes.reduce((max, box) => Math.max(max, box.depth), 0) + 1;
@@ -100,10 +100,8 @@ export function Icicle({ trace, metric }: { trace: Trace; metric: Metric }): JSX
   const ofModule = module === undefined ? [] : boxes.filter((box) => box.module === module);
   const selected = ofModule.find((box) => box.kernel === kernel) ?? ofModule[0];
   const find = (state.find ?? "").toLowerCase();
-  const canvas = useCanvas(
-    (surface) => paint(surface, boxes, { trace, theme, metric, selected, hovered: over?.box, find }),
-    [boxes, theme, metric, selected, over?.box, find],
-  );
+  const look: Look = { trace, theme, metric, selected, hovered: over?.box, find };
+  const canvas = useCanvas((surface) => paint(surface, boxes, look), [boxes, theme, metric, selected, over?.box, find]);
   const select = (box: Box | undefined): void =>
     update({
       module: trace.modules[box?.module ?? -2]?.path,
@@ -115,10 +113,10 @@ export function Icicle({ trace, metric }: { trace: Trace; metric: Metric }): JSX
     const depth = Math.floor((event.clientY - bounds.top) / kRow);
     return boxes.find((box) => box.depth === depth && box.x0 <= x && x < box.x1);
   };
-  const zoomInto = (one: number): void => setTop(one < 0 || one === top ? -2 : one);
+  const zoomInto = (one: number): void => update({ zoom: one === top ? undefined : trace.modules[one]?.path });
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && selected !== undefined) zoomInto(selected.module);
-    else if (event.key === "Escape") setTop(trace.modules[top]?.parent ?? -2);
+    else if (event.key === "Escape") zoomInto(trace.modules[top]?.parent ?? -2);
     else if (event.key.startsWith("Arrow")) {
       const next = neighbour(boxes, selected, event.key);
       if (next !== undefined) select(next);
@@ -144,9 +142,12 @@ export function Icicle({ trace, metric }: { trace: Trace; metric: Metric }): JSX
         onPointerLeave={() => setOver(undefined)}
       />
       {top >= 0 && (
-        <button type="button" class="out" onClick={() => setTop(-2)}>
-          Show all modules
-        </button>
+        <>
+          <button type="button" class="out" onClick={() => zoomInto(-2)}>
+            Show all modules
+          </button>
+          {!boxes.some((box) => isFound(look, box)) && <p class="empty">The search finds nothing in this module.</p>}
+        </>
       )}
       {over !== undefined && (
         <Tip x={over.x} y={over.y}>

@@ -150,10 +150,11 @@ function legendOf(picture: Picture, replay: Replay, theme: Theme): LegendEntry[]
     color: limitColor(theme, key),
   }));
   out.push({ text: "less DRAM than the layer's median", color: theme.accent });
-  out.push({
-    text: "more, full at 20 %; a dot: by more than the error; empty: its error forbids a number",
-    color: theme.warn,
-  });
+  const cells = picture.heat.cells.flat();
+  const isSure = cells.some((cell) => cell?.[3] === 1 && cell[2] === 1);
+  const dots = `; ${isSure ? "a dot: by more than the error" : "no difference is larger than the error"}`;
+  out.push({ text: `more, full at 20 %${dots}; empty: its error forbids a number`, color: theme.warn });
+  out.push({ text: "framed: what is drawn above it" });
   if ((replay.bands ?? []).some(({ read, write, l2 }) => read ?? write ?? l2))
     out.push({ text: "grey band: the layer's bytes within their error, over its time" });
   if ((replay.lost ?? []).length > 0) out.push({ text: "hatched: samples were lost" });
