@@ -221,6 +221,7 @@ test("the flame graph of the whole trace has the stacks of report --section stac
   const page = await timelineAt(traces.page("stacks", trace));
   await page.keyboard.press("f");
   await page.keyboard.press("m");
+  await page.locator(".flame").first().waitFor();
 
   const boxes = await page
     .locator(".flame")

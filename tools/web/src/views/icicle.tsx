@@ -123,7 +123,20 @@ export function Icicle({ trace, metric }: { trace: Trace; metric: Metric }): JSX
     } else return;
     event.preventDefault();
   };
-  if (boxes.length === 0) return <p class="empty">No {metricTitle[metric]} was measured in any module.</p>;
+  const all = top >= 0 && (
+    <button type="button" class="out" onClick={() => zoomInto(-2)}>
+      Show all modules
+    </button>
+  );
+  if (boxes.length === 0)
+    return (
+      <div class="icicle">
+        <p class="empty">
+          No {metricTitle[metric]} was measured in {top >= 0 ? "this module" : "any module"}.
+        </p>
+        {all}
+      </div>
+    );
   return (
     <div class="icicle">
       <canvas
@@ -143,9 +156,7 @@ export function Icicle({ trace, metric }: { trace: Trace; metric: Metric }): JSX
       />
       {top >= 0 && (
         <>
-          <button type="button" class="out" onClick={() => zoomInto(-2)}>
-            Show all modules
-          </button>
+          {all}
           {!boxes.some((box) => isFound(look, box)) && <p class="empty">The search finds nothing in this module.</p>}
         </>
       )}

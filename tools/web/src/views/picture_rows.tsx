@@ -149,7 +149,7 @@ export function PictureRows(props: {
             ? "DRAM, against median"
             : "DRAM",
       )}
-      {head(shapes.bars, declared ? "moved (mean), | declared" : "moved (mean)")}
+      {head(shapes.bars, declared ? "moved, | declared" : "moved (mean)")}
       {picture.layers.map((_, layer) => (
         <Row key={layer} layer={layer} color={colors[layer]!} most={most} {...props} />
       ))}

@@ -4,7 +4,7 @@
 // the clicked piece or the sums of the selected part. timeline_canvas.ts draws, timeline_input.ts handles keys and
 // pointer.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TimelineData } from "../data/timeline";
 import type { Trace } from "../data/trace";
 import { current, update, useStore, type State } from "../state";
@@ -62,10 +62,13 @@ function choose(hit: Hit | undefined): void {
   if (hit?.module !== undefined || hit?.kernel !== undefined) update({ module: hit.module, kernel: hit.kernel });
 }
 
-/** Connects the canvas to its elements, to the keys of the window, and to the time range in the link. */
+/**
+ * Connects the canvas to its elements, to the keys of the window, and to the time range in the link: before it is
+ * visible, so that no key is lost.
+ */
 function useElements(view: TimelineCanvas, input: TimelineInput, state: State): { current: HTMLDivElement | null } {
   const scroller = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = scroller.current!;
     view.scroller = element;
     view.canvas = element.querySelector("canvas");
@@ -82,7 +85,7 @@ function useElements(view: TimelineCanvas, input: TimelineInput, state: State): 
       view.stop();
     };
   }, [view, input]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const named = rangeOf(state.from, state.to) ?? view.opening;
     const { from, to } = view.range;
     if (Math.abs(named.from - from) > 1 || Math.abs(named.to - to) > 1) view.show(named);
