@@ -288,7 +288,7 @@ DuckDb::DuckDb(const DuckDbLimits& limits) : duckdb_(load_duckdb()) {
     const std::string reason = error == nullptr ? "its settings are unknown to it" : error;
     duckdb_.free(error);
     duckdb_.close(&database_);
-    throw Missing(std::string("DuckDB ") + duckdb_.library_version() + " does not start: " + reason);
+    throw Missing("DuckDB " + duckdb_.version() + " does not start: " + reason);
   }
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace rangefinder {
 
@@ -144,6 +145,10 @@ struct DuckDbFunctions {
 #define X(name, result, parameters) result(*name) parameters = nullptr;
   RANGEFINDER_DUCKDB_FUNCTIONS(X)
 #undef X
+
+  [[nodiscard]] std::string version() const {
+    return library_version();
+  }
 };
 
 /// RANGEFINDER_DUCKDB, else beside this program or in ../lib, else as the system finds libduckdb.so. Loaded

@@ -24,7 +24,7 @@ std::string_view LakeTexts::kernel(std::uint32_t name) const {
   return kernels_.get(name, [&] { return keep(trace_.kernel_name(name).demangled); });
 }
 
-std::string_view LakeTexts::library(std::uint32_t name) const {
+std::string_view LakeTexts::from_library(std::uint32_t name) const {
   if (name == 0) return {};
   return libraries_.get(name, [&] { return keep(trace_.kernel_name(name).from_library); });
 }

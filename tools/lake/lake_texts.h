@@ -53,7 +53,7 @@ class LakeTexts {
 
   [[nodiscard]] std::string_view module(std::uint32_t path) const;
   [[nodiscard]] std::string_view kernel(std::uint32_t name) const;
-  [[nodiscard]] std::string_view library(std::uint32_t name) const;
+  [[nodiscard]] std::string_view from_library(std::uint32_t name) const;
   [[nodiscard]] const LaunchConfigRecord* config(std::uint32_t id) const;
   [[nodiscard]] std::string_view domain(std::uint32_t id) const;
   /// A push/pop range's own name, or the text of a start/end range.

@@ -30,7 +30,7 @@ void RankSums::add_kernels(const SelectedRows& rows) {
         if (is_new) {
           sums->module = texts_.module(record.work.path);
           sums->kernel = texts_.kernel(record.name);
-          sums->library = texts_.library(record.name);
+          sums->from_library = texts_.from_library(record.name);
         }
       }
       const std::uint64_t ns = duration_ns(record.work.start_ns, record.work.end_ns);

@@ -38,7 +38,7 @@ struct ModuleSums {
 };
 
 struct KernelSums {
-  std::string_view module, kernel, library;
+  std::string_view module, kernel, from_library;
   std::uint64_t kernels = 0, gpu_ns = 0, min_ns = UINT64_MAX, max_ns = 0;
 };
 
@@ -96,7 +96,7 @@ template <typename Out>
 void put_row(Out& out, const KernelSums& r) {
   if (!r.module.empty() || Out::kAll) out.put("module", r.module);
   out.put("kernel", r.kernel);
-  out.put("library", r.library);
+  out.put("library", r.from_library);
   out.put("kernels", r.kernels);
   out.put("gpu_ns", r.gpu_ns);
   out.put("min_ns", r.min_ns);

@@ -192,7 +192,7 @@ class RecordColumns {
   }
   void put_kernel(std::uint32_t name) {
     put_text("kernel", name, texts_.kernel(name));
-    put_text("library", name, texts_.library(name));
+    put_text("library", name, texts_.from_library(name));
   }
 
   Out& out_;

@@ -78,7 +78,10 @@ function tipLines(trace: Trace, { module, kernel, value }: Box, metric: Metric, 
   const change = metric === "change" ? trace.changes.get(row?.path ?? "") : undefined;
   if (change !== undefined)
     out.push(`${durationText(change.a ?? 0)} in A, ${durationText(change.b ?? 0)} in B: ${change.verdict}`);
-  if (kernel !== undefined) return [...out, trace.tables.kernels[kernel]!.library ?? ""];
+  if (kernel !== undefined) {
+    const { library = "" } = trace.tables.kernels[kernel]!;
+    return [...out, library];
+  }
   if (row !== undefined) out.push(`${countText(row.calls)} calls, ${countText(row.kernels)} kernels`);
   const bound = limiter === undefined ? "" : `, bound by ${limiter}`;
   if (module >= -1)
