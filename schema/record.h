@@ -35,7 +35,7 @@ namespace rangefinder {
 
 inline constexpr const char* kTraceSchema = "rangefinder.trace";
 inline constexpr const char* kSummarySchema = "rangefinder.summary";
-inline constexpr const char* kSummaryVersion = "1.2";
+inline constexpr const char* kSummaryVersion = "1.3";
 /// MAJOR.MINOR: readers refuse a newer MAJOR and ignore additions of a newer MINOR.
 inline constexpr const char* kSchemaVersion = "1.2";
 inline constexpr int kSchemaMajor = 1;

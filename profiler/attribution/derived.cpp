@@ -266,6 +266,19 @@ GpuPeaks common_peaks(const std::vector<GpuRecord>& gpus) {
   return out;
 }
 
+PathTotals kernel_as_path(const KernelTotals& kernel) {
+  PathTotals row;
+  row.kernels = kernel.count;
+  row.timed_kernels = kernel.timed;
+  row.gpu_ns = row.gpu_ns_exclusive = row.gpu_busy_ns = kernel.total_ns;
+  row.counters = kernel.counters;
+  if (kernel.count > kernel.counters.launches)
+    row.records_without_exact = kernel.count - kernel.counters.launches;
+  row.has_estimate = kernel.estimate.has_value();
+  row.estimate = kernel.estimate.value_or(BytesEstimate());
+  return row;
+}
+
 RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks) {
   const CounterTotals& counters = row.counters;
   RowBytes out;

@@ -107,6 +107,9 @@ struct GpuPeaks {
 };
 [[nodiscard]] GpuPeaks common_peaks(const std::vector<GpuRecord>& gpus);
 
+/// A kernel as a row of paths, so that one function computes bytes, rates and limiter of both.
+[[nodiscard]] PathTotals kernel_as_path(const KernelTotals& kernel);
+
 /// Bytes of exact mode. For carry-over see schema/README.md, "carry_over_bytes".
 [[nodiscard]] RowBytes exact_bytes(const PathTotals& row, const GpuPeaks& peaks);
 

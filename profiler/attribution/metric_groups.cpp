@@ -92,6 +92,7 @@ MetricGroups::Group* MetricGroups::group_of(std::uint32_t node, const ExactRecor
   if (groups_.size() >= kMaxGroups || cells_ >= kMaxCells) return nullptr;
   Group& added = groups_.emplace_back();
   added.node = node;
+  if (!exact.is_counter_range && exact.kind == WorkKind::kernel) added.kernel = exact.name;
   added.is_copy =
       !exact.is_counter_range && (exact.kind == WorkKind::memcpy || exact.kind == WorkKind::memset);
   positions_.emplace(key, static_cast<std::uint32_t>(groups_.size() - 1));
@@ -135,19 +136,31 @@ void MetricGroups::add(std::uint32_t node, const ExactRecord& exact) {
   if (exact.measured) add_values(*group, exact);
 }
 
+BytesEstimate MetricGroups::Group::estimate() const noexcept {
+  const auto& [read, write, l2] = bytes;
+  const auto all = static_cast<double>(launches);
+  BytesEstimate out{read.n != 0, read.mean * all, write.mean * all, l2.mean * all, 0, 0, 0};
+  if (!out.complete) return out;
+  out.read_variance = sum_variance(read, all);
+  out.write_variance = sum_variance(write, all);
+  out.l2_variance = sum_variance(l2, all);
+  return out;
+}
+
+std::unordered_map<std::uint32_t, MetricGroups::KernelEstimate> MetricGroups::kernel_estimates() const {
+  std::unordered_map<std::uint32_t, KernelEstimate> out;
+  for (const Group& group : groups_) {
+    if (group.kernel == 0) continue;
+    KernelEstimate& of = out[group.kernel];
+    of.bytes += group.estimate();
+    of.launches += group.launches;
+  }
+  return out;
+}
+
 std::vector<BytesEstimate> MetricGroups::estimates(std::size_t nodes) const {
   std::vector<BytesEstimate> out(nodes);
-  for (const Group& group : groups_) {
-    const auto& [read, write, l2] = group.bytes;
-    const auto launches = static_cast<double>(group.launches);
-    BytesEstimate own{read.n != 0, read.mean * launches, write.mean * launches, l2.mean * launches, 0, 0, 0};
-    if (own.complete) {
-      own.read_variance = sum_variance(read, launches);
-      own.write_variance = sum_variance(write, launches);
-      own.l2_variance = sum_variance(l2, launches);
-    }
-    out[group.node] += own;
-  }
+  for (const Group& group : groups_) out[group.node] += group.estimate();
   for (std::size_t node = 0; node < std::min(nodes, folded_nodes_.size()); ++node) {
     out[node].complete &= folded_nodes_[node] == 0;
   }

@@ -79,6 +79,12 @@ class MetricGroups {
 
   /// By node, for a path's own launches. Nodes without launches have the default value.
   [[nodiscard]] std::vector<BytesEstimate> estimates(std::size_t nodes) const;
+  /// By name of a kernel, of its launches that share no range.
+  struct KernelEstimate {
+    BytesEstimate bytes;
+    std::uint64_t launches = 0;
+  };
+  [[nodiscard]] std::unordered_map<std::uint32_t, KernelEstimate> kernel_estimates() const;
   /// Sum over the node's groups of (mean GPU time in a set x launches), node-major: [node * sets + set].
   /// If a set never measured one of the groups, the group adds nothing and the set's bit is in `missing`.
   struct SetTimes {
@@ -111,10 +117,12 @@ class MetricGroups {
   };
   struct Group {
     std::uint32_t node = 0;
+    std::uint32_t kernel = 0;    // name; 0: copies, graphs, counter ranges
     bool is_copy = false;        // of copies or memsets: bytes only
     std::uint64_t launches = 0;  // exact lines of this group
     std::array<Spread, 3> bytes;
     std::vector<SetStatistics> sets;
+    [[nodiscard]] BytesEstimate estimate() const noexcept;
   };
   /// kMaxSets: too many sets.
   [[nodiscard]] std::uint32_t set_position(std::uint32_t id);

@@ -21,37 +21,6 @@ bool is_kernel(const ExactRecord& exact) noexcept {
   return exact.kind == WorkKind::kernel || exact.kind == WorkKind::graph;
 }
 
-// Adds the values of a line to `launches` launches, of which `kernels` are kernels.
-void add_values(CounterTotals& totals, const ExactRecord& exact, std::uint64_t launches,
-                std::uint64_t kernels) noexcept {
-  if (!exact.measured) {
-    totals.unmeasured += launches;
-    return;
-  }
-  totals.measured += launches;
-  // Copies have a duration too, but gpu_ns covers kernels only.
-  const std::uint64_t gpu_ns = kernels != 0 ? exact.gpu_ns : 0;
-  totals.gpu_ns += gpu_ns;
-  if (!exact.has_bytes) return;
-  totals.with_bytes += launches;
-  if (kernels == launches) {
-    totals.timed_kernels += kernels;
-    totals.timed_dram_bytes += exact.dram_read_bytes + exact.dram_write_bytes;
-    totals.timed_l2_bytes += exact.l2_bytes;
-    totals.timed_ns += gpu_ns;
-  }
-  totals.dram_read_bytes += exact.dram_read_bytes;
-  totals.dram_write_bytes += exact.dram_write_bytes;
-  totals.l2_bytes += exact.l2_bytes;
-}
-
-void add_execution(KernelTotals& totals, std::uint64_t ns) noexcept {
-  totals.total_ns += ns;
-  totals.min_ns = totals.timed == 0 ? ns : std::min(totals.min_ns, ns);
-  totals.max_ns = std::max(totals.max_ns, ns);
-  ++totals.timed;
-}
-
 constexpr std::uint32_t kNone = UINT32_MAX;
 
 // Whether GPU times differ between sets, over the sets that measured all groups of the path.
@@ -161,7 +130,7 @@ void TotalsBuilder::add(const KernelRecord& kernel) {
   const std::optional<std::uint64_t> ns = add_time(kernel.work, at);
   if (!ns) return;
   ++node.own.timed_kernels;
-  add_execution(totals, *ns);
+  totals.add_execution(*ns);
   if (coverage.held != nullptr) {
     ++coverage.held->timed_kernels;
     coverage.held->kernels_ns += *ns;
@@ -275,7 +244,7 @@ void TotalsBuilder::add_counter_range(const ExactRecord& exact) {
   const std::uint32_t at = position(exact.launch.host.path);
   Node& node = nodes_[at];
   node.used = true;
-  add_values(node.own.counters, exact, exact.launches, exact.kernels);
+  node.own.counters.add(exact, exact.launches, exact.kernels);
   if (exact.measured && !exact.exclusive) ++node.own.counters.not_exclusive;
   groups_.add(at, exact);
 }
@@ -296,7 +265,7 @@ void TotalsBuilder::add(const ExactRecord& exact) {
   ++own.launches;
   if (kernel) ++own.kernels;
   if (alone) {
-    add_values(own, exact, 1, kernel ? 1 : 0);
+    own.add(exact, 1, kernel ? 1 : 0);
     groups_.add(at, exact);
     truth_.add(exact);
   }
@@ -304,7 +273,7 @@ void TotalsBuilder::add(const ExactRecord& exact) {
   CounterTotals& of_name = kernels_[exact.name].counters;
   ++of_name.launches;
   ++of_name.kernels;
-  if (alone) add_values(of_name, exact, 1, 1);
+  if (alone) of_name.add(exact, 1, 1);
 }
 
 void TotalsBuilder::add(const RangeRecord& range) {
@@ -422,10 +391,22 @@ std::unordered_map<std::uint32_t, std::vector<MetricValue>> TotalsBuilder::path_
   return out;
 }
 
+void TotalsBuilder::add_estimates(std::vector<KernelTotals>& kernels) const {
+  const auto estimates = groups_.kernel_estimates();
+  for (KernelTotals& kernel : kernels) {
+    const auto of = estimates.find(kernel.name);
+    if (of == estimates.end() || kernel.launches_without_bytes() == 0) continue;
+    kernel.estimate = of->second.bytes;
+    // Launches that share a range, or lie outside of exact windows, are in no group.
+    kernel.estimate->complete &= of->second.launches >= kernel.count;
+  }
+}
+
 std::vector<KernelTotals> TotalsBuilder::kernels() const {
   std::vector<KernelTotals> rows;
   rows.reserve(kernels_.size());
   for (const auto& [name, totals] : kernels_) rows.emplace_back(totals).name = name;
+  if (groups_.rotating()) add_estimates(rows);
   std::sort(rows.begin(), rows.end(), [](const KernelTotals& a, const KernelTotals& b) {
     if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
     if (a.count != b.count) return a.count > b.count;

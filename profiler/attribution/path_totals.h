@@ -54,6 +54,8 @@ struct CounterTotals {
   std::uint64_t dram_write_bytes = 0;
   std::uint64_t l2_bytes = 0;
   CounterTotals& operator+=(const CounterTotals& other) noexcept;
+  /// The values of a line of `of_launches` launches, of which `of_kernels` are kernels.
+  void add(const ExactRecord& exact, std::uint64_t of_launches, std::uint64_t of_kernels) noexcept;
 };
 
 /// Totals of one path. `*_exclusive`: launched at the path itself; others include its children.
@@ -114,6 +116,13 @@ struct KernelTotals {
   std::uint64_t timed = 0;  ///< of these, with a duration
   std::uint64_t total_ns = 0, min_ns = 0, max_ns = 0;
   CounterTotals counters;
+  /// If metric sets take turns, and some launches have no bytes: of all launches.
+  std::optional<BytesEstimate> estimate;
+
+  void add_execution(std::uint64_t ns) noexcept;
+  [[nodiscard]] std::uint64_t launches_without_bytes() const noexcept {
+    return count < counters.with_bytes ? 0 : count - counters.with_bytes;
+  }
 };
 
 /// Totals by direction and memory kinds.
@@ -216,6 +225,7 @@ class TotalsBuilder {
   void add_counter_range(const ExactRecord& exact);
   [[nodiscard]] std::vector<std::uint32_t> parents_first() const;
   void add_rotation(const std::vector<std::uint32_t>& order, std::vector<PathTotals>& rows) const;
+  void add_estimates(std::vector<KernelTotals>& kernels) const;
 
   std::vector<Node> nodes_;  // in order of first appearance; [0] is "outside any range"
   std::unordered_map<std::uint32_t, std::uint32_t> positions_;  // path id to position in nodes_

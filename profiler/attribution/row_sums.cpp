@@ -27,6 +27,36 @@ CounterTotals& CounterTotals::operator+=(const CounterTotals& other) noexcept {
   return *this;
 }
 
+void CounterTotals::add(const ExactRecord& exact, std::uint64_t of_launches,
+                        std::uint64_t of_kernels) noexcept {
+  if (!exact.measured) {
+    unmeasured += of_launches;
+    return;
+  }
+  measured += of_launches;
+  // Copies have a duration too, but gpu_ns covers kernels only.
+  const std::uint64_t ns = of_kernels != 0 ? exact.gpu_ns : 0;
+  gpu_ns += ns;
+  if (!exact.has_bytes) return;
+  with_bytes += of_launches;
+  if (of_kernels == of_launches) {
+    timed_kernels += of_kernels;
+    timed_dram_bytes += exact.dram_read_bytes + exact.dram_write_bytes;
+    timed_l2_bytes += exact.l2_bytes;
+    timed_ns += ns;
+  }
+  dram_read_bytes += exact.dram_read_bytes;
+  dram_write_bytes += exact.dram_write_bytes;
+  l2_bytes += exact.l2_bytes;
+}
+
+void KernelTotals::add_execution(std::uint64_t ns) noexcept {
+  total_ns += ns;
+  min_ns = timed == 0 ? ns : std::min(min_ns, ns);
+  max_ns = std::max(max_ns, ns);
+  ++timed;
+}
+
 std::uint64_t PathTotals::launches_without_bytes() const noexcept {
   const std::uint64_t in_windows = counters.launches - std::min(counters.launches, counters.with_bytes);
   return in_windows + records_without_exact + nodes_without_bytes();

@@ -200,15 +200,17 @@ LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContex
   return out;
 }
 
-void add_kernel_counters(OrderedJson& out, const CounterTotals& counters) {
-  if (counters.with_bytes != 0) {
-    out["dram_read_bytes"] = counters.dram_read_bytes;
-    out["dram_write_bytes"] = counters.dram_write_bytes;
-    out["l2_bytes"] = counters.l2_bytes;
+void add_kernel_counters(OrderedJson& out, const KernelTotals& kernel) {
+  const RowBytes bytes = exact_bytes(kernel_as_path(kernel), {});
+  if (bytes.source != RowBytes::Source::none) {
+    out["dram_read_bytes"] = bytes.read;
+    out["dram_write_bytes"] = bytes.write;
+    out["l2_bytes"] = bytes.l2;
     out["bytes_source"] = "exact";
-    out["measured_launches"] = counters.with_bytes;
+    out["measured_launches"] = bytes.measured_launches;
+    if (bytes.estimated) out["bytes_estimated"] = true;
   }
-  if (counters.unmeasured != 0) out["unmeasured_launches"] = counters.unmeasured;
+  if (kernel.counters.unmeasured != 0) out["unmeasured_launches"] = kernel.counters.unmeasured;
 }
 
 OrderedJson truth_object(const CopyTruth& truth) {

@@ -149,7 +149,7 @@ OrderedJson kernel_row(const KernelTotals& totals, std::string_view name, std::s
     row["min_ns"] = totals.min_ns;
     row["max_ns"] = totals.max_ns;
   }
-  add_kernel_counters(row, totals.counters);
+  add_kernel_counters(row, totals);
   return row;
 }
 
@@ -166,6 +166,8 @@ OrderedJson copy_row(const MemcpyTotals& totals) {
 
 KernelTotals sum_of(const std::vector<KernelTotals>& rows, std::size_t first) {
   KernelTotals sum;
+  BytesEstimate all;
+  bool any_estimate = false;
   for (std::size_t i = first; i < rows.size(); ++i) {
     const KernelTotals& row = rows[i];
     if (row.timed != 0) {
@@ -176,7 +178,14 @@ KernelTotals sum_of(const std::vector<KernelTotals>& rows, std::size_t first) {
     sum.timed += row.timed;
     sum.total_ns += row.total_ns;
     sum.counters += row.counters;
+    const CounterTotals& measured = row.counters;
+    const auto plain = [](std::uint64_t bytes) { return static_cast<double>(bytes); };
+    all += row.estimate.value_or(BytesEstimate{row.launches_without_bytes() == 0,
+                                               plain(measured.dram_read_bytes),
+                                               plain(measured.dram_write_bytes), plain(measured.l2_bytes)});
+    any_estimate = any_estimate || row.estimate;
   }
+  if (any_estimate) sum.estimate = all;
   return sum;
 }
 

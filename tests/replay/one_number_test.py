@@ -116,6 +116,27 @@ class OneNumber(unittest.TestCase):
         for key in BYTES:
             self.assertEqual(total(exact, key), total(rows, key), key)
 
+    def test_a_kernel_that_is_a_modules_only_work_has_its_bytes(self):
+        if self.sampled() or not self.exact():
+            return
+        kernels_of, paths_of = collections.defaultdict(set), collections.defaultdict(set)
+        for line in self.work("kernel"):
+            kernels_of[line.get("path", 0)].add(line["name"])
+            paths_of[line["name"]].add(line.get("path", 0))
+        own_name = {line["id"]: line["name"] for line in self.work("path")}
+        kernels = {row["mangled"]: row for row in self.report("kernels")["kernels"]}
+        for name in self.work("kernel_name"):
+            paths = paths_of[name["id"]]
+            if len(paths) != 1 or kernels_of[min(paths)] != {name["id"]}:
+                continue
+            kernel = kernels[name["mangled"]]
+            for row in self.whole["modules"]:
+                launches = row.get("launches", row.get("measured_launches"))
+                same = (row["kernels"], row.get("gpu_ns"), launches) == (kernel["count"], kernel["total_ns"], kernel["count"])
+                if same and row["path"].endswith(own_name.get(min(paths), "")):
+                    for key in (*BYTES, "measured_launches", "bytes_estimated"):
+                        self.assertEqual(kernel.get(key), row.get(key), f"{key} of {row['path'][:200]}")
+
     def test_the_page_and_exports_have_the_numbers_of_the_report(self):
         page, database = (os.path.join(self.folder.name, name) for name in ("page.html", "trace.sqlite"))
         subprocess.run([self.program, "report", self.trace, "--html", page], check=True, timeout=LIMIT_S,

@@ -207,7 +207,7 @@ class CarryOver(CommandLine):
         trace = recorded("rtdetr_exact")
         l2_bytes = self.report(trace)["gpus"][0]["l2_bytes"]
         summary = json.loads((trace / "summary.json").read_text(encoding="utf-8"))
-        self.assertEqual(summary["version"], "1.2")
+        self.assertEqual(summary["version"], "1.3")
         exact = [row for row in self.report(trace)["modules"] if row.get("bytes_source") == "exact"]
         self.assertGreater(len(exact), 100)
         written = {row["path"]: row for row in summary["modules"]}

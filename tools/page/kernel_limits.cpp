@@ -11,11 +11,9 @@ namespace {
 constexpr const char* kBelowDram = "below_dram";
 
 std::optional<Derived> sampled(const KernelTotals& kernel, const RowValues& values) {
-  const SampledKernel* const of = values.sampled_kernel(kernel.name);
-  if (of == nullptr) return std::nullopt;
-  const PathTotals row = kernel_as_path(kernel.count, kernel.timed, kernel.total_ns, {});
-  return derive(row, sampled_bytes(row, of->bytes, of->work_ns, of->overlap_ns, of->estimated_ns),
-                values.context().peaks, {});
+  const RowBytes bytes = values.bytes(kernel);
+  if (bytes.source != RowBytes::Source::sampled) return std::nullopt;
+  return derive(kernel_as_path(kernel), bytes, values.context().peaks, {});
 }
 
 std::string key_of(const Derived& derived) {

@@ -90,8 +90,7 @@ void add_roofline(OrderedJson& out, const SectionInput& input, const std::vector
   for (const KernelTotals& kernel : kernels) {
     const auto at = measured.find(kernel.name);
     if (at == measured.end()) continue;
-    const PathTotals row = kernel_as_path(kernel.count, kernel.timed, kernel.total_ns, kernel.counters);
-    add("kernel", indices.kernel(kernel.name), at->second.derived, exact_bytes(row, peaks));
+    add("kernel", indices.kernel(kernel.name), at->second.derived, input.values.bytes(kernel));
   }
   if (!points.empty()) out["roofline"] = std::move(points);
 }

@@ -121,16 +121,18 @@ OrderedJson origins_json(const KernelOrigins& origins, std::uint32_t kernel) {
 }
 
 /// [{key, title, bytes_per_launch, hit_rate, throughput}] of each level of the memory; nothing: not measured.
-OrderedJson levels_json(const KernelTotals& kernel, const MeasuredKernel& measured) {
+OrderedJson levels_json(const KernelTotals& kernel, const RowBytes& all, const MeasuredKernel& measured) {
   const CounterTotals& counters = kernel.counters;
-  const auto each = [&](std::uint64_t bytes) {
-    const bool known = counters.with_bytes != 0 || bytes != 0;  // sampled bytes are known by not being 0
-    const auto launches = static_cast<double>(counters.with_bytes == 0 ? kernel.count : counters.with_bytes);
-    return known ? std::optional(static_cast<double>(bytes) / launches) : std::nullopt;
+  const auto each = [&](std::uint64_t measured_bytes, std::uint64_t sampled_bytes) {
+    if (counters.with_bytes == 0 && sampled_bytes == 0) return std::optional<double>();
+    const bool exact = counters.with_bytes != 0;
+    return std::optional(static_cast<double>(exact ? measured_bytes : sampled_bytes) /
+                         static_cast<double>(exact ? counters.with_bytes : kernel.count));
   };
   OrderedJson out = OrderedJson::array();
-  for (const MemoryLevel& level : memory_levels(measured, each(counters.l2_bytes),
-                                                each(counters.dram_read_bytes + counters.dram_write_bytes))) {
+  for (const MemoryLevel& level :
+       memory_levels(measured, each(counters.l2_bytes, all.l2),
+                     each(counters.dram_read_bytes + counters.dram_write_bytes, all.dram()))) {
     const std::string_view key = level.key;
     if (!level.measured() && (key == "shared" || key == "local")) continue;
     OrderedJson& row = out.emplace_back(OrderedJson{{"key", level.key}, {"title", level.title}});
@@ -155,6 +157,7 @@ void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts
   const auto measured = counts.kernel_metrics.all(order, input.values.context().peaks);
   omitted["kernels"] = rows.size() - names.size();
   rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(names.size()), rows.end());
+  bool partial = false;
   for (std::size_t i = 0; i < names.size(); ++i) {
     indices.add_kernel(order[i].name);
     OrderedJson buckets = OrderedJson::array();
@@ -166,7 +169,9 @@ void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts
     add_cells(rows[i], table, table.rows[i]);
     const auto at = measured.find(order[i].name);
     static const MeasuredKernel kNothing;
-    rows[i]["memory"] = levels_json(order[i], at == measured.end() ? kNothing : at->second);
+    const RowBytes bytes = input.values.bytes(order[i]);
+    partial = partial || bytes.partial();
+    rows[i]["memory"] = levels_json(order[i], bytes, at == measured.end() ? kNothing : at->second);
     if (OrderedJson origins = origins_json(input.trace.origins, order[i].name); !origins.empty())
       rows[i]["origins"] = std::move(origins);
     if (at == measured.end()) continue;
@@ -175,8 +180,7 @@ void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts
   }
   out["kernels"] = std::move(rows);
   add_roofline(out, input, order, measured, indices);
-  out["kernel_remarks"] =
-      std::any_of(order.begin(), order.end(), partly_measured) ? kPartlyMeasuredRemark : "";
+  out["kernel_remarks"] = partial ? kPartlyMeasuredRemark : "";
 }
 
 /// The amounts of the report, and more of their breakdown.

@@ -137,6 +137,40 @@ TEST_CASE("records of measured launches do not change the estimate") {
   CHECK(row_of(totals, 2).estimate.read == Approx(20));
 }
 
+TEST_CASE("a kernel's bytes are estimated like those of its paths, over all of them") {
+  TotalsBuilder totals = tree_with_sets();
+  std::uint32_t launch = 0;
+  const auto run = [&](ExactRecord exact, std::uint32_t name) {
+    exact.name = name;
+    totals.add(launched(exact, ++launch));
+    totals.add(launched(kernel(exact.launch.host.path, launch, launch + 1, name), launch));
+  };
+  for (int i = 0; i < 2; ++i) {
+    run(with_bytes(2, 100, i == 0 ? 10 : 30), 1);
+    run(with_values(2, 100, {5, 50}), 1);
+    run(with_bytes(3, 50, 1), 1);
+    run(with_values(3, 50, {7, 80}), 1);
+    run(with_bytes(3, 50, 4), 2);
+  }
+  const auto totals_of = [&](std::uint32_t name) {
+    for (const KernelTotals& kernel : totals.kernels()) {
+      if (kernel.name == name) return kernel;
+    }
+    return KernelTotals();
+  };
+
+  REQUIRE(totals_of(1).estimate);
+  CHECK(totals_of(1).counters.dram_read_bytes == 42);
+  CHECK(totals_of(1).estimate->complete);
+  CHECK(totals_of(1).estimate->read == Approx(84));
+  CHECK(totals_of(1).estimate->read + 8 == Approx(row_of(totals, 1).estimate.read));
+  CHECK(totals_of(1).estimate->read_variance == Approx(row_of(totals, 2).estimate.read_variance));
+  CHECK_FALSE(totals_of(2).estimate);  // all its launches have bytes
+
+  totals.add(kernel(2, 90, 91, 1));  // outside of exact windows
+  CHECK_FALSE(totals_of(1).estimate->complete);
+}
+
 TEST_CASE("with kernels outside exact windows the estimate is a lower bound: they are in no group") {
   const TotalsBuilder totals =
       tree_with_sets(with_bytes(2, 100, 10), with_values(2, 100, {5, 50}), kernel(2, 0, 10));

@@ -11,7 +11,7 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/bytes_read.h"
 #include "tests/unit/analysis/model/trace_on_disk.h"
-#include "tests/unit/analysis/queries/section_run.h"
+#include "tests/unit/page/recorded_page.h"
 #include "tools/analysis/queries/rows_json.h"
 #include "tools/page/page.h"
 #include "tools/page/page_columns.h"
@@ -25,14 +25,10 @@ using Json = nlohmann::ordered_json;
 
 using Made = PageData;
 
-Made made_of(const TraceFolder& files, const PageLimits& limits) {
-  WholeTrace trace(files, kPageColumns);
-  return page_data(trace, limits);
-}
-
 Made made(const test::TraceOnDisk& on_disk, const PageLimits& limits = {}) {
   on_disk.write();
-  return made_of(find_traces(on_disk.folder.path()).at(0), limits);
+  WholeTrace trace(find_traces(on_disk.folder.path()).at(0), kPageColumns);
+  return page_data(trace, limits);
 }
 
 /// A trace of `n` kernels of 1 us, each in its own range, one every 10 us.
@@ -52,7 +48,7 @@ void make_many_kernels(test::TraceOnDisk& out, std::uint32_t n) {
 
 TEST_CASE("a module's row in the page is the row of report --json, with its name and parent") {
   const test::TraceOnDisk on_disk;
-  const Json modules = made(on_disk).tables["modules"];
+  const Json modules = made(on_disk).tables.at("modules");
   WholeTrace whole(find_traces(on_disk.folder.path()).at(0), {});
   const TraceTotals& trace = whole.totals();
   const RowValues& values = whole.values();
@@ -73,7 +69,7 @@ TEST_CASE("the page's iterations and copies are the rows of the report") {
   for (const char* const name : {"rtdetr_exact", "hf_rtdetr_sampled", "case_gemm_metrics",
                                  "case_starved_pinned", "graph_replay", "copy_storm", "managed_memory"}) {
     INFO(name);
-    const Json tables = made_of(open_trace_folder(test::recorded(name)), {}).tables;
+    const Json tables = test::recorded_page(name).tables;
     for (const auto& [of, table] : {std::pair("iterations", "iterations"),
                                     {"iterations", "iterations_summary"},
                                     {"copies", "memcpy"},
@@ -89,7 +85,7 @@ TEST_CASE("the page's iterations and copies are the rows of the report") {
 
 TEST_CASE("copies by module and by size add up to those of the report, also copies of a batch") {
   for (const char* const name : {"case_overlap", "copy_storm", "hf_rtdetr_sampled"}) {
-    const Json copies = made_of(open_trace_folder(test::recorded(name)), {}).tables["copies"];
+    const Json copies = test::recorded_page(name).tables.at("copies");
     for (const char* const key : {"count", "bytes", "gpu_ns"}) {
       CAPTURE(name, key);
       const auto sum = [&](const char* table) {
@@ -120,7 +116,7 @@ TEST_CASE("the GPU span of a range covers the work launched inside it and its ch
 }
 
 TEST_CASE("a module's counters have five digits in the page, its named metrics those of the report") {
-  const Json modules = made_of(open_trace_folder(test::recorded("rtdetr_rotated")), {}).tables["modules"];
+  const Json modules = test::recorded_page("rtdetr_rotated").tables.at("modules");
   WholeTrace whole(open_trace_folder(test::recorded("rtdetr_rotated")), {});
   const TraceTotals& trace = whole.totals();
   const RowValues& values = whole.values();
@@ -141,7 +137,7 @@ TEST_CASE("a module's counters have five digits in the page, its named metrics t
 }
 
 TEST_CASE("a kernel in the page has the named metrics of report --section metrics") {
-  const Json kernels = made_of(open_trace_folder(test::recorded("rtdetr_rotated")), {}).tables["kernels"];
+  const Json kernels = test::recorded_page("rtdetr_rotated").tables.at("kernels");
   const test::SectionRun section("metrics", test::recorded("rtdetr_rotated"));
   std::size_t with_values = 0;
 
@@ -161,9 +157,7 @@ TEST_CASE("a kernel in the page has the named metrics of report --section metric
 }
 
 TEST_CASE("the page has titles and meanings of the metrics in its rows, once, and the topics of all") {
-  const auto tables = [](const char* trace) {
-    return made_of(open_trace_folder(test::recorded(trace)), {}).tables;
-  };
+  const auto tables = [](const char* trace) { return test::recorded_page(trace).tables; };
   const Json metrics = named_metrics_json(Json::array({tables("rtdetr_sampled"), tables("rtdetr_rotated")}));
 
   std::vector<std::string> names;
@@ -184,7 +178,7 @@ TEST_CASE("marks and texts in place of numbers are those of the report's tables"
   std::size_t texts = 0;
   for (const char* const name : {"rtdetr_sampled", "rtdetr_exact", "decoder_exact", "rtdetr_rotated"}) {
     CAPTURE(name);
-    const Json tables = made_of(open_trace_folder(test::recorded(name)), {}).tables;
+    const Json tables = test::recorded_page(name).tables;
     for (const auto& [section, identity] : {std::pair("modules", "path"), std::pair("kernels", "name")}) {
       const test::SectionRun run(section, test::recorded(name));
       const Table& report = run.table(section);
@@ -208,7 +202,7 @@ TEST_CASE("marks and texts in place of numbers are those of the report's tables"
 }
 
 TEST_CASE("the page's columns have titles, units and meanings of the report's tables") {
-  const Json tables = made_of(open_trace_folder(test::recorded("rtdetr_rotated")), {}).tables;
+  const Json tables = test::recorded_page("rtdetr_rotated").tables;
   const Json columns = page_columns_json(named_metrics_json(Json::array({tables})));
 
   CHECK(columns["modules"][3] == Json({{"key", "gpu_ns"},
@@ -287,7 +281,7 @@ TEST_CASE("a page reads each of its traces once") {
 }
 
 TEST_CASE("marks are in the timeline with their texts") {
-  const Json timeline = made_of(open_trace_folder(test::recorded("nvtx_shapes")), {}).timeline;
+  const Json timeline = test::recorded_page("nvtx_shapes").timeline;
 
   const Json& marks = timeline["marks"];
   REQUIRE(marks["at"].size() == 12);
@@ -365,7 +359,7 @@ TEST_CASE("kernels beyond the limit are omitted but count in the busy time of th
   CHECK(busy_ns >= 10'000'000.0);  // rounded up in each bin
   CHECK(busy_ns < 11'000'000.0);
   CHECK(page.timeline["ranges_left_out"].get<std::uint64_t>() >= 10'000 - 200);
-  CHECK(page.tables["kernels"][0]["count"] == 10'000);
+  CHECK(page.tables.at("kernels")[0]["count"] == 10'000);
 }
 
 TEST_CASE("modules beyond the limit are counted, and their kernels belong to an ancestor") {
@@ -375,7 +369,7 @@ TEST_CASE("modules beyond the limit are counted, and their kernels belong to an 
 
   const Made page = made(on_disk, limits);
 
-  CHECK(page.tables["modules"].size() == 1);
+  CHECK(page.tables.at("modules").size() == 1);
   CHECK(page.tables["left_out"]["modules"] == 1);
   // The only module in the page is "model": both kernels belong to it.
   for (const Json& module : page.timeline["lanes"][0]["pieces"]["module"]) CHECK(module == 0);

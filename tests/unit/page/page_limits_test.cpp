@@ -8,7 +8,7 @@
 
 #include "profiler/base/iteration_names.h"
 #include "tests/catch.h"
-#include "tests/unit/analysis/queries/section_run.h"
+#include "tests/unit/page/recorded_page.h"
 #include "tools/analysis/queries/byte_fit.h"
 #include "tools/analysis/queries/kernel_labels.h"
 #include "tools/analysis/queries/rows_json.h"
@@ -20,11 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json recorded_page(const char* recording, const PageLimits& limits = {}) {
-  WholeTrace trace(open_trace_folder(test::recorded(recording)), kPageColumns);
-  return page_data(trace, limits).tables;
-}
-
 }  // namespace
 
 TEST_CASE("points of time over bytes are without warm-up; from ten modules on they have the report's line") {
@@ -32,7 +27,7 @@ TEST_CASE("points of time over bytes are without warm-up; from ten modules on th
   for (const char* const name : {"rtdetr_exact", "rtdetr_sampled", "known_bytes_exact"}) {
     INFO(name);
     WholeTrace trace(open_trace_folder(test::recorded(name)), kPageColumns);
-    const Json tables = page_data(trace, {}).tables;
+    const Json& tables = test::recorded_page(name).tables;
     const Json& iterations = tables["iterations"]["iterations"]["rows"];
     const auto first = std::find_if(iterations.begin(), iterations.end(),
                                     [](const Json& row) { return !row.contains("warm_up"); });
@@ -69,7 +64,8 @@ TEST_CASE("points of time over bytes are without warm-up; from ten modules on th
 TEST_CASE("a module that the page omits is no point, and counts as omitted") {
   PageLimits limits;
   limits.modules = 20;
-  const Json tables = recorded_page("rtdetr_exact", limits);
+  WholeTrace trace(open_trace_folder(test::recorded("rtdetr_exact")), kPageColumns);
+  const Json tables = page_data(trace, limits).tables;
 
   std::size_t points = 0, modules = 0;
   for (const Json& row : tables["byte_fit"]) {
@@ -81,7 +77,7 @@ TEST_CASE("a module that the page omits is no point, and counts as omitted") {
 }
 
 TEST_CASE("the page's roofs of modules are those of report --section roofline, and kernels have theirs") {
-  const Json tables = recorded_page("case_gemm_metrics");
+  const Json& tables = test::recorded_page("case_gemm_metrics").tables;
   const test::SectionRun section("roofline", test::recorded("case_gemm_metrics"));
   std::size_t modules = 0, kernels = 0;
   for (const Json& point : tables["roofline"]) {
@@ -104,7 +100,7 @@ TEST_CASE("names in findings lead to the rows of the page that have them") {
   for (const char* const name :
        {"case_gemm_metrics", "decoder_sampled", "rtdetr_graph", "compiled_origins"}) {
     INFO(name);
-    const Json tables = recorded_page(name);
+    const Json& tables = test::recorded_page(name).tables;
     for (const Json& finding : tables["findings"]) {
       const Json& all = finding["links"];
       if (finding.contains("kernel")) CHECK(all[finding["kernel"].get<std::string>()].contains("kernel"));

@@ -9,7 +9,7 @@
 
 #include "profiler/base/iteration_names.h"
 #include "tests/catch.h"
-#include "tests/unit/analysis/queries/section_run.h"
+#include "tests/unit/page/recorded_page.h"
 #include "tools/analysis/model/trace_files.h"
 #include "tools/analysis/queries/gpu_ranges.h"
 #include "tools/analysis/queries/rows_json.h"
@@ -23,9 +23,8 @@ using Json = nlohmann::ordered_json;
 using test::recorded;
 using test::SectionRun;
 
-Json tables_of(const std::string& name) {
-  WholeTrace trace(open_trace_folder(recorded(name)), kPageColumns);
-  return page_data(trace, {}).tables;
+const Json& tables_of(const std::string& name) {
+  return test::recorded_page(name).tables;
 }
 
 /// The row of a path in `report --section modules --json` over a selection.

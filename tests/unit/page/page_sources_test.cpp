@@ -7,6 +7,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_on_disk.h"
+#include "tests/unit/page/recorded_page.h"
 #include "tools/page/page_data.h"
 
 namespace rangefinder {
@@ -27,9 +28,7 @@ TEST_CASE("a module in the page has its source lines") {
 }
 
 TEST_CASE("the timeline has each GPU's clock and power from its begin on, as in the condition lines") {
-  const TraceFolder files = open_trace_folder(test::recorded("gemm_power"));
-  WholeTrace trace(files, kPageColumns);
-  const nlohmann::ordered_json timeline = page_data(trace, {}).timeline;
+  const nlohmann::ordered_json& timeline = test::recorded_page("gemm_power").timeline;
   const nlohmann::ordered_json& all = timeline["conditions"];
   REQUIRE(all.size() == 4);
   CHECK(all[0]["title"] == "SM clock, MHz");

@@ -10,7 +10,7 @@
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/model/trace_on_disk.h"
-#include "tests/unit/analysis/queries/section_run.h"
+#include "tests/unit/page/recorded_page.h"
 #include "tools/analysis/report/run_summary.h"
 #include "tools/page/page_data.h"
 
@@ -35,7 +35,7 @@ TEST_CASE("the timeline opens on the iteration whose wall time is nearest to the
   for (const char* const name : {"rtdetr_sampled", "decoder_sampled", "case_starved_one"}) {
     INFO(name);
     const TraceFolder files = open_trace_folder(test::recorded(name));
-    const Json open = timeline_of(files)["open"];
+    const Json& open = test::recorded_page(name).timeline.at("open");
     WholeTrace trace(files, RunSummaryReader::kColumns);
     const auto median = static_cast<double>(run_summary_of(trace).wall_ns);
     const test::SectionRun section("iterations", test::recorded(name));

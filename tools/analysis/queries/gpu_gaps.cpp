@@ -6,7 +6,7 @@
 namespace rangefinder {
 
 void GpuGaps::work(const WorkEvent& event, const Holds& holds, bool counts) {
-  const auto [at, first] = busy_until_.emplace(event.work.gpu, event.work.end_ns);
+  const auto [at, first] = busy_until_.try_emplace(event.work.gpu, event.work.end_ns);
   if (first) return;
   TimeNs gap_start = at->second;
   for (const Holds::Span& span : unrecorded_) {

@@ -40,12 +40,6 @@ Cell name_cell(const KernelDetail& kernel) {
   return Cell(CellValue(kernel.name.demangled), kernel.label);
 }
 
-RowBytes bytes_of(const PathTotals& row, const SampledKernel* sampled, const GpuPeaks& peaks) {
-  RowBytes bytes = exact_bytes(row, peaks);
-  if (bytes.source != RowBytes::Source::none || sampled == nullptr) return bytes;
-  return sampled_bytes(row, sampled->bytes, sampled->work_ns, sampled->overlap_ns, sampled->estimated_ns);
-}
-
 std::vector<Cell> summary_row(const KernelDetail& kernel, const RowBytes& bytes, const Derived& derived) {
   const DurationHistogram& durations = kernel.all.durations;
   const bool timed = durations.count() != 0;
@@ -150,12 +144,11 @@ Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
     const auto totals_of = std::find_if(all.begin(), all.end(), [&kernel](const KernelTotals& totals) {
       return totals.name == kernel.name.id;
     });
-    const DurationHistogram& durations = kernel.all.durations;
-    const PathTotals row = kernel_as_path(kernel.all.count, durations.count(), durations.total_ns(),
-                                          totals_of == all.end() ? CounterTotals{} : totals_of->counters);
-    const RowBytes bytes = bytes_of(row, input.values.sampled_kernel(kernel.name.id), peaks);
+    const KernelTotals totals = totals_of == all.end() ? KernelTotals{} : *totals_of;
+    const RowBytes bytes = input.values.bytes(totals);
     partial = partial || bytes.partial();
-    table.add(summary_row(kernel, bytes, derive(row, bytes, peaks, kernel.measured.metrics)));
+    table.add(
+        summary_row(kernel, bytes, derive(kernel_as_path(totals), bytes, peaks, kernel.measured.metrics)));
   }
   sort_rows(table, "total_ns");
   if (partial) table.remarks = "+: lower bound; some launches have no byte counts.\n";

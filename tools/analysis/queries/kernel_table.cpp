@@ -19,22 +19,24 @@
 namespace rangefinder {
 namespace {
 
-using SortKey = std::uint64_t (*)(const KernelTotals&);
-
 std::uint64_t mean_ns(const KernelTotals& row) {
   return row.timed == 0 ? 0 : row.total_ns / row.timed;
 }
 
+using SortKey = std::uint64_t (*)(const KernelTotals&, const RowValues&);
+
 const std::map<std::string, SortKey>& sort_keys() {
   static const std::map<std::string, SortKey> kKeys{
-      {"count", [](const KernelTotals& row) { return row.count; }},
-      {"total_ns", [](const KernelTotals& row) { return row.total_ns; }},
-      {"mean_ns", mean_ns},
-      {"min_ns", [](const KernelTotals& row) { return row.min_ns; }},
-      {"max_ns", [](const KernelTotals& row) { return row.max_ns; }},
-      {"dram_read_bytes", [](const KernelTotals& row) { return row.counters.dram_read_bytes; }},
-      {"dram_write_bytes", [](const KernelTotals& row) { return row.counters.dram_write_bytes; }},
-      {"l2_bytes", [](const KernelTotals& row) { return row.counters.l2_bytes; }},
+      {"count", [](const KernelTotals& row, const RowValues&) { return row.count; }},
+      {"total_ns", [](const KernelTotals& row, const RowValues&) { return row.total_ns; }},
+      {"mean_ns", [](const KernelTotals& row, const RowValues&) { return mean_ns(row); }},
+      {"min_ns", [](const KernelTotals& row, const RowValues&) { return row.min_ns; }},
+      {"max_ns", [](const KernelTotals& row, const RowValues&) { return row.max_ns; }},
+      {"dram_read_bytes",
+       [](const KernelTotals& row, const RowValues& values) { return values.bytes(row).read; }},
+      {"dram_write_bytes",
+       [](const KernelTotals& row, const RowValues& values) { return values.bytes(row).write; }},
+      {"l2_bytes", [](const KernelTotals& row, const RowValues& values) { return values.bytes(row).l2; }},
   };
   return kKeys;
 }
@@ -53,21 +55,16 @@ std::vector<std::string> labels_of(const TraceTotals& trace, const std::vector<K
   return kernel_labels(names);
 }
 
-/// True for exact bytes, and for sampled bytes, which are known only by not being 0.
-bool has_bytes(const KernelTotals& row) {
-  const CounterTotals& counters = row.counters;
-  return counters.with_bytes != 0 ||
-         counters.dram_read_bytes + counters.dram_write_bytes + counters.l2_bytes != 0;
-}
-
-Cell bytes_cell(const KernelTotals& row, std::uint64_t bytes) {
-  if (!has_bytes(row)) return {};
+/// Sampled bytes are known only by not being 0.
+Cell bytes_cell(const RowBytes& all, std::uint64_t bytes) {
+  if (all.source != RowBytes::Source::exact && all.dram() + all.l2 == 0) return {};
   Cell out{CellValue(bytes)};
-  if (partly_measured(row)) out.sign = "+";
+  if (all.partial()) out.sign = "+";
   return out;
 }
 
-std::vector<Cell> cells(const KernelTotals& row, Cell title, double all_ns, const KernelSpreads& spreads) {
+std::vector<Cell> cells(const KernelTotals& row, Cell title, double all_ns, const KernelSpreads& spreads,
+                        const RowBytes& bytes) {
   std::vector<Cell> out{std::move(title), Cell(row.count)};
   if (row.timed > 0) {
     const auto spread = spreads.find(row.name);
@@ -79,9 +76,7 @@ std::vector<Cell> cells(const KernelTotals& row, Cell title, double all_ns, cons
   } else {
     out.resize(out.size() + 7);  // without times
   }
-  out.push_back(bytes_cell(row, row.counters.dram_read_bytes));
-  out.push_back(bytes_cell(row, row.counters.dram_write_bytes));
-  out.push_back(bytes_cell(row, row.counters.l2_bytes));
+  for (const std::uint64_t part : {bytes.read, bytes.write, bytes.l2}) out.push_back(bytes_cell(bytes, part));
   return out;
 }
 
@@ -194,16 +189,10 @@ const std::vector<std::string>& kernel_sort_columns() {
 std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValues& values,
                                          const SectionView& view) {
   std::vector<KernelTotals> rows = trace.selected().kernels();
-  for (KernelTotals& row : rows) {
-    const SampledKernel* const sampled = values.sampled_kernel(row.name);
-    if (sampled == nullptr || row.counters.with_bytes != 0) continue;
-    row.counters.dram_read_bytes = sampled->bytes[kSharedDramRead];
-    row.counters.dram_write_bytes = sampled->bytes[kSharedDramWrite];
-    row.counters.l2_bytes = sampled->bytes[kSharedL2];
-  }
   const SortKey key = sort_keys().at(view.sort.empty() ? "total_ns" : sort_key(view.sort));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [key](const KernelTotals& a, const KernelTotals& b) { return key(a) > key(b); });
+  std::stable_sort(rows.begin(), rows.end(), [&](const KernelTotals& a, const KernelTotals& b) {
+    return key(a, values) > key(b, values);
+  });
   if (view.top != 0 && rows.size() > view.top) rows.resize(view.top);
   return rows;
 }
@@ -230,10 +219,6 @@ std::vector<TableColumn> kernel_columns() {
            "what a generated kernel computes: operators and the program's lines"}};
 }
 
-bool partly_measured(const KernelTotals& row) {
-  return row.counters.with_bytes != 0 && row.counters.with_bytes < row.count;
-}
-
 Table kernel_rows(const TraceTotals& trace, const RowValues& values, const SectionView& view,
                   const KernelSpreads& spreads) {
   Table table;
@@ -248,10 +233,20 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Secti
   for (const KernelTotals& row : trace.selected().kernels()) all_ns += row.total_ns;
   const std::vector<std::string> labels = labels_of(trace, rows);
   const double total = static_cast<double>(std::max<std::uint64_t>(all_ns, 1));
+  bool partial = false;
+  std::optional<RowBytes> heaviest;  // of the kernels with estimated bytes
+  std::uint64_t heaviest_ns = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const KernelNameRecord* const name = name_of(trace, rows[i].name);
     Cell title(CellValue(name == nullptr ? std::string("(unknown)") : name->demangled), labels[i]);
-    std::vector<Cell> row = cells(rows[i], std::move(title), total, spreads);
+    const RowBytes bytes = values.bytes(rows[i]);
+    partial = partial || bytes.partial();
+    const bool estimated = bytes.estimated && bytes.source == RowBytes::Source::exact;
+    if (estimated && (!heaviest || rows[i].total_ns > heaviest_ns)) {
+      heaviest = bytes;
+      heaviest_ns = rows[i].total_ns;
+    }
+    std::vector<Cell> row = cells(rows[i], std::move(title), total, spreads, bytes);
     add_occupancy(row, spreads, rows[i].name);
     row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->from_library)));
     const std::string_view unit = name == nullptr ? std::string_view() : product_unit(name->demangled);
@@ -260,9 +255,8 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Secti
     row.push_back(origin.empty() ? Cell() : text_cell(std::move(origin)));
     table.add(std::move(row));
   }
-  if (std::any_of(rows.begin(), rows.end(), partly_measured)) {
-    table.remarks = kPartlyMeasuredRemark;
-  }
+  if (partial) table.remarks = kPartlyMeasuredRemark;
+  if (heaviest) table.remarks += estimate_remark(*heaviest, "kernel");
   table.remarks += "Names without namespaces and what they share; --json has them in full.\n";
   return without_empty_columns(std::move(table));
 }

@@ -23,7 +23,6 @@ inline constexpr Columns kKernelsColumns =
 /// Valid values of SectionView::sort.
 [[nodiscard]] const std::vector<std::string>& kernel_sort_columns();
 
-/// Rows without exact bytes get sampled bytes, in `counters`.
 [[nodiscard]] std::vector<KernelTotals> select_kernels(const TraceTotals& trace, const RowValues& values,
                                                        const SectionView& view);
 
@@ -39,8 +38,6 @@ using KernelSpreads = std::unordered_map<std::uint32_t, KernelSpread>;
 /// Explains the "+" of kernel_rows().
 inline constexpr const char* kPartlyMeasuredRemark =
     "+: lower bound; some launches of that kernel have no byte counts.\n";
-[[nodiscard]] bool partly_measured(const KernelTotals& row);
-
 [[nodiscard]] Table kernel_rows(const TraceTotals& trace, const RowValues& values, const SectionView& view,
                                 const KernelSpreads& spreads = {});
 

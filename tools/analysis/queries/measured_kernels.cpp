@@ -19,16 +19,6 @@ std::optional<double> highest_of(std::initializer_list<std::optional<double>> sh
 
 }  // namespace
 
-PathTotals kernel_as_path(std::uint64_t launches, std::uint64_t timed, std::uint64_t ns,
-                          const CounterTotals& counters) {
-  PathTotals row;
-  row.kernels = launches;
-  row.timed_kernels = timed;
-  row.gpu_ns = row.gpu_ns_exclusive = row.gpu_busy_ns = ns;
-  row.counters = counters;
-  return row;
-}
-
 std::optional<double> MeasuredKernel::mean(std::string_view metric) const {
   const MetricValue* const found = metrics.find(metric);
   return found == nullptr ? std::nullopt : std::optional(found->launches.mean);
@@ -83,7 +73,7 @@ std::unordered_map<std::uint32_t, MeasuredKernel> MeasuredKernels::all(
     MeasuredKernel& measured = out[kernel.name];
     measured.launches = lines->second.launches;
     measured.metrics = MetricsByName(metrics[lines->second.position], groups_);
-    const PathTotals row = kernel_as_path(kernel.count, kernel.timed, kernel.total_ns, kernel.counters);
+    const PathTotals row = kernel_as_path(kernel);
     measured.derived = derive(row, exact_bytes(row, peaks), peaks, measured.metrics);
     measured.values = NamedValues(measured.metrics, measured.derived, missing_sets(lines->second, times),
                                   NamedValues::Partial::as_sample);

@@ -28,10 +28,6 @@ namespace rangefinder {
          exact.measured;
 }
 
-/// A kernel as a row of paths, so that one function computes bytes, rates and limiter of both.
-[[nodiscard]] PathTotals kernel_as_path(std::uint64_t launches, std::uint64_t timed, std::uint64_t ns,
-                                        const CounterTotals& counters);
-
 struct MeasuredKernel {
   std::uint64_t launches = 0;  ///< measured; sums are of these
   MetricsByName metrics;

@@ -279,13 +279,7 @@ class Remarks {
       if (applies_[i]) out += kRemarks[i].text;
     }
     if (!estimated_) return out;
-    const double error = estimated_->bytes.dram_error().value_or(0);
-    const auto bytes = static_cast<double>(std::max<std::uint64_t>(1, estimated_->bytes.dram()));
-    return out +
-           "Metric sets alternate: bytes of all launches are estimated from the measured ones. DRAM bytes of "
-           "the heaviest module may be wrong by " +
-           error_text(100 * error / bytes) +
-           ", so an estimate for fewer iterations may exceed that for more.\n";
+    return out + estimate_remark(estimated_->bytes, "module");
   }
 
  private:

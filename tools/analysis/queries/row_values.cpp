@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "profiler/base/number_text.h"
 #include "tools/analysis/model/trace.h"
 
 namespace rangefinder {
@@ -204,6 +205,14 @@ RowBytes RowValues::bytes(const PathTotals& row) const {
   return out;
 }
 
+RowBytes RowValues::bytes(const KernelTotals& kernel) const {
+  const PathTotals row = kernel_as_path(kernel);
+  RowBytes out = exact_bytes(row, context_.peaks);
+  const SampledKernel* const of = sampled_kernel(kernel.name);
+  if (out.source != RowBytes::Source::none || of == nullptr) return out;
+  return sampled_bytes(row, of->bytes, of->work_ns, of->overlap_ns, of->estimated_ns);
+}
+
 bool RowValues::split_by(const TraceTotals& trace, const TraceTotals& other, const SampledTotals& samples) {
   split_ = split_graph_bytes(trace, other, samples);
   return !split_.empty();
@@ -228,6 +237,17 @@ const SampledKernel* RowValues::sampled_kernel(std::uint32_t name) const noexcep
 
 const CopyTruth& RowValues::truth() const noexcept {
   return exact_truth_.copies != 0 || !sampled_ ? exact_truth_ : sampled_->truth;
+}
+
+std::string estimate_remark(const RowBytes& heaviest, const char* row) {
+  const double error = heaviest.dram_error().value_or(0);
+  const auto bytes = static_cast<double>(std::max<std::uint64_t>(1, heaviest.dram()));
+  return std::string(
+             "Metric sets alternate: bytes of all launches are estimated from the measured ones. DRAM bytes "
+             "of "
+             "the heaviest ") +
+         row + " may be wrong by " + error_text(100 * error / bytes) +
+         ", so an estimate for fewer iterations may exceed that for more.\n";
 }
 
 RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection) {

@@ -40,23 +40,29 @@ class RowValues {
   /// Exact bytes if there are any, otherwise parts of graph launches, otherwise sampled ones, otherwise those
   /// of NVML's GPM.
   [[nodiscard]] RowBytes bytes(const PathTotals& row) const;
+  /// Exact bytes if there are any, otherwise sampled ones.
+  [[nodiscard]] RowBytes bytes(const KernelTotals& kernel) const;
   [[nodiscard]] Derived derived(const PathTotals& row) const;
   /// What a finding may be built on: shown_values().
   [[nodiscard]] Derived shown(const PathTotals& row) const;
   [[nodiscard]] const RowContext& context() const noexcept { return context_; }
   /// nullptr: no samples.
   [[nodiscard]] const SampledTotals* sampled() const noexcept { return sampled_ ? &*sampled_ : nullptr; }
-  /// nullptr: no samples, or none for that kernel.
-  [[nodiscard]] const SampledKernel* sampled_kernel(std::uint32_t name) const noexcept;
   [[nodiscard]] const CopyTruth& truth() const noexcept;
 
  private:
+  /// nullptr: no samples, or none for that kernel.
+  [[nodiscard]] const SampledKernel* sampled_kernel(std::uint32_t name) const noexcept;
+
   RowContext context_;
   std::optional<SampledTotals> sampled_;
   std::unordered_map<std::uint32_t, RowBytes> split_;  // by path
   std::unordered_map<std::uint32_t, DramShare> gpm_;   // by path
   CopyTruth exact_truth_;
 };
+
+/// Explains bytes that are estimated because metric sets take turns. `heaviest`: of the rows with such bytes.
+[[nodiscard]] std::string estimate_remark(const RowBytes& heaviest, const char* row);
 
 /// `trace`: what `totals` was made of, with SampledTrace::kColumns.
 [[nodiscard]] RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection);

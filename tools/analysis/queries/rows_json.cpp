@@ -79,10 +79,10 @@ OrderedJson kernel_row(const KernelTotals& row, const KernelNameRecord* name, co
     out["min_ns"] = row.min_ns;
     out["max_ns"] = row.max_ns;
   }
-  add_kernel_counters(out, row.counters);
-  const SampledKernel* const sampled = values.sampled_kernel(row.name);
-  if (row.counters.with_bytes != 0 || sampled == nullptr) return out;
-  out.update(columns(sampled->bytes));
+  add_kernel_counters(out, row);
+  const RowBytes bytes = values.bytes(row);
+  if (bytes.source != RowBytes::Source::sampled) return out;
+  out.update(columns({bytes.read, bytes.write, bytes.l2}));
   out["bytes_source"] = "sampled";
   return out;
 }

@@ -113,12 +113,20 @@ void compare_modules(const std::string& file, const TraceTotals& trace, const js
   compare_rows(file, "path", reported, found, problems);
 }
 
+/// Since version 1.3. Before, bytes of kernels were sums over the measured launches.
+bool has_kernel_estimates(const json& summary) {
+  const json version = summary.value("version", json());
+  return version.is_string() && version != "1.0" && version != "1.1" && version != "1.2";
+}
+
 void compare_kernels(const std::string& file, const TraceTotals& trace, const json& summary,
                      ProblemLog& problems) {
   ValuesByName reported, found;
   add_rows(reported, summary.value("kernels", json::array()), "name", kKernelFields);
   const RowValues values(trace);
-  for (const KernelTotals& row : trace.totals.kernels()) {
+  const bool estimates = has_kernel_estimates(summary);
+  for (KernelTotals row : trace.totals.kernels()) {
+    if (!estimates) row.estimate.reset();
     const auto name = trace.kernel_names.find(row.name);
     if (name == trace.kernel_names.end()) continue;
     const auto object = kernel_row(row, &name->second, values);
