@@ -63,6 +63,22 @@ class Finalize(CommandLine):
                 self.assertEqual(self.sums_by_name(summary["kernels"]), self.sums_by_name(kernels))
                 self.check_prometheus(folder, report, summary["own_cost"])
 
+    def test_kernels_of_an_older_summary_get_the_estimates_of_the_report(self):
+        folder = self.folder / "trace"
+        shutil.copytree(recorded("rtdetr_rotated"), folder)
+        summary = json.loads((folder / "summary.json").read_text())
+        summary["version"] = "1.2"  # sums of the measured launches
+        for row in summary["kernels"]:
+            row["dram_read_bytes"] //= 2
+            row.pop("bytes_estimated", None)
+        (folder / "summary.json").write_text(json.dumps(summary))
+        self.check_code(self.call("finalize", folder), 0)
+        self.check_code(self.call("validate", folder), 0)
+        kernels = json.loads((folder / "summary.json").read_text())["kernels"]
+        report = self.report(folder, "--section", "kernels")["kernels"]
+        self.assertEqual([row.get("bytes_estimated") for row in kernels], [row.get("bytes_estimated") for row in report])
+        self.assertEqual(self.sums_by_name(kernels), self.sums_by_name(report))
+
     @staticmethod
     def sums_by_name(rows):
         """Of kernels: several may have one demangled name."""

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analysis/validate/summary_rewrite.h"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
-#include <unordered_map>
 #include <vector>
 
 #include "tools/analysis/findings/findings.h"
@@ -20,7 +20,8 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::array kSampledKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
+constexpr std::array kBytesKeys{"dram_read_bytes", "dram_write_bytes",  "l2_bytes",
+                                "bytes_source",    "measured_launches", "bytes_estimated"};
 
 /// One member per line, and one array element per line, as the application writes it.
 std::string document_text(const OrderedJson& summary) {
@@ -56,20 +57,19 @@ bool replace_file(const fs::path& file, const std::string& text) {
   return false;
 }
 
-/// Matches by demangled name, as in the summary; several kernels may share one.
-void put_kernels(OrderedJson& kernels, const TraceTotals& trace, const RowValues& values) {
-  std::unordered_map<std::string, std::array<std::uint64_t, kSharedColumns>> by_name;
-  for (const SampledKernel& kernel : values.sampled()->kernels) {
-    const auto name = trace.kernel_names.find(kernel.name);
-    if (name == trace.kernel_names.end()) continue;
-    auto& sum = by_name[name->second.demangled];
-    for (std::size_t i = 0; i < kSharedColumns; ++i) sum[i] += kernel.bytes[i];
-  }
-  for (OrderedJson& row : kernels) {
-    const auto bytes = by_name.find(row.value("name", ""));
-    if (bytes == by_name.end() || row.value("bytes_source", "") == "exact") continue;
-    for (std::size_t i = 0; i < kSharedColumns; ++i) row[kSampledKeys[i]] = bytes->second[i];
-    row["bytes_source"] = "sampled";
+/// Rows of the summary are those of kernels(), in the same order; the last may be the sum of the others.
+void put_kernels(OrderedJson& rows, const TraceTotals& trace, const RowValues& values) {
+  const std::vector<KernelTotals> kernels = trace.totals.kernels();
+  for (std::size_t i = 0; i < std::min(rows.size(), kernels.size()); ++i) {
+    const auto name = trace.kernel_names.find(kernels[i].name);
+    if (name == trace.kernel_names.end() || rows[i].value("name", "") != name->second.demangled) continue;
+    const OrderedJson row = kernel_row(kernels[i], &name->second, values);
+    for (const char* const key : kBytesKeys) {
+      if (const auto value = row.find(key); value != row.end())
+        rows[i][key] = *value;
+      else
+        rows[i].erase(key);
+    }
   }
 }
 
@@ -85,8 +85,8 @@ void put_rows(OrderedJson& summary, const TraceTotals& trace, const RowValues& v
     summary["outside"] = std::move(outside);
   }
   summary["modules"] = std::move(modules);
-  if (values.sampled() == nullptr) return;
   if (summary.contains("kernels")) put_kernels(summary["kernels"], trace, values);
+  if (values.sampled() == nullptr) return;
   summary["samples"] = samples_object(trace, *values.sampled());
   if (OrderedJson truth = truth_object(values.truth()); !truth.is_null()) summary["truth"] = std::move(truth);
 }
