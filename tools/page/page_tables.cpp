@@ -157,7 +157,6 @@ void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts
   const auto measured = counts.kernel_metrics.all(order, input.values.context().peaks);
   omitted["kernels"] = rows.size() - names.size();
   rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(names.size()), rows.end());
-  bool partial = false;
   for (std::size_t i = 0; i < names.size(); ++i) {
     indices.add_kernel(order[i].name);
     OrderedJson buckets = OrderedJson::array();
@@ -170,7 +169,6 @@ void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts
     const auto at = measured.find(order[i].name);
     static const MeasuredKernel kNothing;
     const RowBytes bytes = input.values.bytes(order[i]);
-    partial = partial || bytes.partial();
     rows[i]["memory"] = levels_json(order[i], bytes, at == measured.end() ? kNothing : at->second);
     if (OrderedJson origins = origins_json(input.trace.origins, order[i].name); !origins.empty())
       rows[i]["origins"] = std::move(origins);
@@ -180,7 +178,7 @@ void add_kernels(OrderedJson& out, const SectionInput& input, PageCounts& counts
   }
   out["kernels"] = std::move(rows);
   add_roofline(out, input, order, measured, indices);
-  out["kernel_remarks"] = partial ? kPartlyMeasuredRemark : "";
+  out["kernel_remarks"] = table.remarks.substr(0, table.remarks.find(kShortNamesRemark));
 }
 
 /// The amounts of the report, and more of their breakdown.

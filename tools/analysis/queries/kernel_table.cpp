@@ -255,9 +255,9 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Secti
     row.push_back(origin.empty() ? Cell() : text_cell(std::move(origin)));
     table.add(std::move(row));
   }
-  if (partial) table.remarks = kPartlyMeasuredRemark;
+  if (partial) table.remarks = "+: lower bound; some launches of that kernel have no byte counts.\n";
   if (heaviest) table.remarks += estimate_remark(*heaviest, "kernel");
-  table.remarks += "Names without namespaces and what they share; --json has them in full.\n";
+  table.remarks += kShortNamesRemark;
   return without_empty_columns(std::move(table));
 }
 

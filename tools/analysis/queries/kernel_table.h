@@ -35,9 +35,9 @@ using KernelSpreads = std::unordered_map<std::uint32_t, KernelSpread>;
 
 /// The columns of kernel_rows(), also those without values.
 [[nodiscard]] std::vector<TableColumn> kernel_columns();
-/// Explains the "+" of kernel_rows().
-inline constexpr const char* kPartlyMeasuredRemark =
-    "+: lower bound; some launches of that kernel have no byte counts.\n";
+/// The last of the remarks of kernel_rows().
+inline constexpr const char* kShortNamesRemark =
+    "Names without namespaces and what they share; --json has them in full.\n";
 [[nodiscard]] Table kernel_rows(const TraceTotals& trace, const RowValues& values, const SectionView& view,
                                 const KernelSpreads& spreads = {});
 
