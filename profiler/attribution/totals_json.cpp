@@ -200,15 +200,15 @@ LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContex
   return out;
 }
 
-void add_kernel_counters(OrderedJson& out, const KernelTotals& kernel) {
-  const RowBytes bytes = exact_bytes(kernel_as_path(kernel), {});
+void add_kernel_bytes(OrderedJson& out, const KernelTotals& kernel, const RowBytes& bytes) {
   if (bytes.source != RowBytes::Source::none) {
     out["dram_read_bytes"] = bytes.read;
     out["dram_write_bytes"] = bytes.write;
     out["l2_bytes"] = bytes.l2;
-    out["bytes_source"] = "exact";
-    out["measured_launches"] = bytes.measured_launches;
-    if (bytes.estimated) out["bytes_estimated"] = true;
+    const bool exact = bytes.source == RowBytes::Source::exact;
+    out["bytes_source"] = exact ? "exact" : "sampled";
+    if (exact) out["measured_launches"] = bytes.measured_launches;
+    if (exact && bytes.estimated) out["bytes_estimated"] = true;
   }
   if (kernel.counters.unmeasured != 0) out["unmeasured_launches"] = kernel.counters.unmeasured;
 }

@@ -41,8 +41,8 @@ void add_totals(nlohmann::ordered_json& out, const PathTotals& row, const RowByt
 void add_named(nlohmann::ordered_json& out, const NamedValues& values);
 /// The same values, as rounded there. The caller adds "path".
 [[nodiscard]] LayerRow layer_row(const PathTotals& row, const RowBytes& bytes, const RowContext& context);
-/// Adds the bytes of a kernel's row; none if nothing was measured.
-void add_kernel_counters(nlohmann::ordered_json& out, const KernelTotals& kernel);
+/// Adds the bytes of a kernel's row, exact or sampled; none if nothing was measured.
+void add_kernel_bytes(nlohmann::ordered_json& out, const KernelTotals& kernel, const RowBytes& bytes);
 /// {copies, known_bytes, measured_bytes}; null without such copies.
 [[nodiscard]] nlohmann::ordered_json truth_object(const CopyTruth& truth);
 /// Rates of one path in monitor mode. The caller adds "path".

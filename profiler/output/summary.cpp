@@ -149,7 +149,7 @@ OrderedJson kernel_row(const KernelTotals& totals, std::string_view name, std::s
     row["min_ns"] = totals.min_ns;
     row["max_ns"] = totals.max_ns;
   }
-  add_kernel_counters(row, totals);
+  add_kernel_bytes(row, totals, exact_bytes(kernel_as_path(totals), {}));
   return row;
 }
 

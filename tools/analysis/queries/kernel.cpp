@@ -139,8 +139,7 @@ Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
   const GpuPeaks& peaks = input.values.context().peaks;
   const std::vector<KernelTotals> all = input.trace.selected().kernels();
   bool partial = false;
-  std::optional<RowBytes> heaviest;  // of the kernels with estimated bytes
-  std::uint64_t heaviest_ns = 0;
+  EstimateRemark estimate;
   for (const KernelDetail& kernel : details.kernels) {
     if (kernel.all.count == 0) continue;  // matches, but none of its launches was selected
     const auto totals_of = std::find_if(all.begin(), all.end(), [&kernel](const KernelTotals& totals) {
@@ -149,17 +148,13 @@ Table kernel_summary(const KernelDetails& details, const SectionInput& input) {
     const KernelTotals totals = totals_of == all.end() ? KernelTotals{} : *totals_of;
     const RowBytes bytes = input.values.bytes(totals);
     partial = partial || bytes.partial();
-    const bool estimated = bytes.estimated && bytes.source == RowBytes::Source::exact;
-    if (estimated && (!heaviest || totals.total_ns > heaviest_ns)) {
-      heaviest = bytes;
-      heaviest_ns = totals.total_ns;
-    }
+    estimate.add(totals.total_ns, bytes);
     table.add(
         summary_row(kernel, bytes, derive(kernel_as_path(totals), bytes, peaks, kernel.measured.metrics)));
   }
   sort_rows(table, "total_ns");
   if (partial) table.remarks = "+: lower bound; some launches have no byte counts.\n";
-  if (heaviest) table.remarks += estimate_remark(*heaviest, "kernel");
+  table.remarks += estimate.text("kernel");
   return without_empty_columns(std::move(table));
 }
 

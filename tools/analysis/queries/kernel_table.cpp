@@ -234,18 +234,13 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Secti
   const std::vector<std::string> labels = labels_of(trace, rows);
   const double total = static_cast<double>(std::max<std::uint64_t>(all_ns, 1));
   bool partial = false;
-  std::optional<RowBytes> heaviest;  // of the kernels with estimated bytes
-  std::uint64_t heaviest_ns = 0;
+  EstimateRemark estimate;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const KernelNameRecord* const name = name_of(trace, rows[i].name);
     Cell title(CellValue(name == nullptr ? std::string("(unknown)") : name->demangled), labels[i]);
     const RowBytes bytes = values.bytes(rows[i]);
     partial = partial || bytes.partial();
-    const bool estimated = bytes.estimated && bytes.source == RowBytes::Source::exact;
-    if (estimated && (!heaviest || rows[i].total_ns > heaviest_ns)) {
-      heaviest = bytes;
-      heaviest_ns = rows[i].total_ns;
-    }
+    estimate.add(rows[i].total_ns, bytes);
     std::vector<Cell> row = cells(rows[i], std::move(title), total, spreads, bytes);
     add_occupancy(row, spreads, rows[i].name);
     row.push_back(name == nullptr ? Cell() : Cell(CellValue(name->from_library)));
@@ -256,7 +251,7 @@ Table kernel_rows(const TraceTotals& trace, const RowValues& values, const Secti
     table.add(std::move(row));
   }
   if (partial) table.remarks = "+: lower bound; some launches of that kernel have no byte counts.\n";
-  if (heaviest) table.remarks += estimate_remark(*heaviest, "kernel");
+  table.remarks += estimate.text("kernel");
   table.remarks += kShortNamesRemark;
   return without_empty_columns(std::move(table));
 }

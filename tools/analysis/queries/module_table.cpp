@@ -269,23 +269,20 @@ class Remarks {
       without_.add(need, dram.value == kNoNumber ? dram.error : "");
     }
     for (std::size_t i = 0; i < kRemarks.size(); ++i) applies_[i] = applies_[i] || kRemarks[i].applies(row);
-    if (!row.bytes.estimated || row.bytes.source != RowBytes::Source::exact) return;
-    if (estimated_ && row.totals.gpu_ns <= estimated_->totals.gpu_ns) return;
-    estimated_ = row;
+    estimate_.add(row.totals.gpu_ns, row.bytes);
   }
   [[nodiscard]] std::string text() const {
     std::string out = without_.remark();
     for (std::size_t i = 0; i < kRemarks.size(); ++i) {
       if (applies_[i]) out += kRemarks[i].text;
     }
-    if (!estimated_) return out;
-    return out + estimate_remark(estimated_->bytes, "module");
+    return out + estimate_.text("module");
   }
 
  private:
   NoNumbers without_;
   std::array<bool, kRemarks.size()> applies_{};
-  std::optional<ModuleRow> estimated_;  // the heaviest one whose exact bytes are an estimate
+  EstimateRemark estimate_;
 };
 
 /// A row with its bytes, so that they are looked up only once.

@@ -239,15 +239,22 @@ const CopyTruth& RowValues::truth() const noexcept {
   return exact_truth_.copies != 0 || !sampled_ ? exact_truth_ : sampled_->truth;
 }
 
-std::string estimate_remark(const RowBytes& heaviest, const char* row) {
-  const double error = heaviest.dram_error().value_or(0);
-  const auto bytes = static_cast<double>(std::max<std::uint64_t>(1, heaviest.dram()));
-  return std::string(
-             "Metric sets alternate: bytes of all launches are estimated from the measured ones. DRAM bytes "
-             "of "
-             "the heaviest ") +
-         row + " may be wrong by " + error_text(100 * error / bytes) +
+void EstimateRemark::add(std::uint64_t gpu_ns, const RowBytes& bytes) {
+  if (!bytes.estimated || bytes.source != RowBytes::Source::exact) return;
+  if (heaviest_ && gpu_ns <= heaviest_ns_) return;
+  heaviest_ = bytes;
+  heaviest_ns_ = gpu_ns;
+}
+
+std::string EstimateRemark::text(const char* row) const {
+  if (!heaviest_) return "";
+  const double error = heaviest_->dram_error().value_or(0);
+  const auto bytes = static_cast<double>(std::max<std::uint64_t>(1, heaviest_->dram()));
+  std::string out = "Metric sets alternate: bytes of all launches are estimated from the measured ones. ";
+  out += std::string("DRAM bytes of the heaviest ") + row + " may be wrong by " +
+         error_text(100 * error / bytes) +
          ", so an estimate for fewer iterations may exceed that for more.\n";
+  return out;
 }
 
 RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection) {

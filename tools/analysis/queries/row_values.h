@@ -61,8 +61,17 @@ class RowValues {
   CopyTruth exact_truth_;
 };
 
-/// Explains bytes that are estimated because metric sets take turns. `heaviest`: of the rows with such bytes.
-[[nodiscard]] std::string estimate_remark(const RowBytes& heaviest, const char* row);
+/// Explains bytes that are estimated because metric sets take turns, by the heaviest row that has such bytes.
+class EstimateRemark {
+ public:
+  void add(std::uint64_t gpu_ns, const RowBytes& bytes);
+  /// `row`: "module". Empty: no row has such bytes.
+  [[nodiscard]] std::string text(const char* row) const;
+
+ private:
+  std::optional<RowBytes> heaviest_;
+  std::uint64_t heaviest_ns_ = 0;
+};
 
 /// `trace`: what `totals` was made of, with SampledTrace::kColumns.
 [[nodiscard]] RowValues load_row_values(const TraceTotals& totals, Trace& trace, const Selection& selection);

@@ -79,11 +79,7 @@ OrderedJson kernel_row(const KernelTotals& row, const KernelNameRecord* name, co
     out["min_ns"] = row.min_ns;
     out["max_ns"] = row.max_ns;
   }
-  add_kernel_counters(out, row);
-  const RowBytes bytes = values.bytes(row);
-  if (bytes.source != RowBytes::Source::sampled) return out;
-  out.update(columns({bytes.read, bytes.write, bytes.l2}));
-  out["bytes_source"] = "sampled";
+  add_kernel_bytes(out, row, values.bytes(row));
   return out;
 }
 

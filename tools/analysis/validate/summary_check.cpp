@@ -32,6 +32,12 @@ constexpr std::array kCopyFields{"count", "bytes", "total_ns"};
 constexpr std::array kByteKeys{"dram_read_bytes", "dram_write_bytes", "l2_bytes"};
 constexpr std::array kByteColumns{kSampleDramRead, kSampleDramWrite, kSampleL2};
 
+/// Version 1.MINOR or later, of "1.0" to "1.9".
+bool is_since(const json& summary, char minor) {
+  const json version = summary.value("version", json());
+  return version.is_string() && version.get<std::string>() >= std::string("1.") + minor;
+}
+
 /// Adds up rows with equal names: two domains may have ranges with the same path text.
 template <typename Object>
 void add_row(ValuesByName& rows, const std::string& name, const Object& row,
@@ -113,18 +119,12 @@ void compare_modules(const std::string& file, const TraceTotals& trace, const js
   compare_rows(file, "path", reported, found, problems);
 }
 
-/// Since version 1.3. Before, bytes of kernels were sums over the measured launches.
-bool has_kernel_estimates(const json& summary) {
-  const json version = summary.value("version", json());
-  return version.is_string() && version != "1.0" && version != "1.1" && version != "1.2";
-}
-
 void compare_kernels(const std::string& file, const TraceTotals& trace, const json& summary,
                      ProblemLog& problems) {
   ValuesByName reported, found;
   add_rows(reported, summary.value("kernels", json::array()), "name", kKernelFields);
   const RowValues values(trace);
-  const bool estimates = has_kernel_estimates(summary);
+  const bool estimates = is_since(summary, '3');  // before, sums over the measured launches
   for (KernelTotals row : trace.totals.kernels()) {
     if (!estimates) row.estimate.reset();
     const auto name = trace.kernel_names.find(row.name);
@@ -253,9 +253,7 @@ void compare_samples(const std::string& file, const SampleSums& found, const jso
 
 /// Version 1.2 or later without "live".
 bool is_completed(const json& summary) {
-  if (!summary.is_object() || summary.contains("live")) return false;
-  const json version = summary.value("version", json());
-  return version.is_string() && version != "1.0" && version != "1.1";
+  return summary.is_object() && !summary.contains("live") && is_since(summary, '2');
 }
 
 /// Completed before reports read the names that frameworks give.
