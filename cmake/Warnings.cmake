@@ -3,8 +3,8 @@
 # rangefinder_target(TARGET [APART REGEX]): our flags for one of our targets; nothing is set globally.
 #
 # With RANGEFINDER_UNITY sixteen files of a target are compiled as one, because headers take most of the time. So two
-# files of a target must not define the same local name. APART: files that have to be compiled alone; the reason stands
-# beside the call.
+# files of a target must not define the same local name. CUDA files, which CMake joins as well from 3.31 on, are
+# compiled alone. APART: C++ files that have to be; the reason stands beside the call.
 function(rangefinder_target target)
   cmake_parse_arguments(ARG "" "APART" "" ${ARGN})
   set(cxx_warnings -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
@@ -22,11 +22,21 @@ function(rangefinder_target target)
     VISIBILITY_INLINES_HIDDEN ON CUDA_VISIBILITY_PRESET hidden)
   if(RANGEFINDER_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    set(apart [[\.cu$]])
     if(ARG_APART)
-      get_target_property(files ${target} SOURCES)
-      list(FILTER files INCLUDE REGEX "${ARG_APART}")
-      set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      string(APPEND apart "|${ARG_APART}")
     endif()
+    # At the end of the folder, when all of the target's files are known.
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL rangefinder_compile_apart ${target} [[${apart}]])")
+  endif()
+endfunction()
+
+# rangefinder_compile_apart(TARGET REGEX): files of TARGET that are not joined with others.
+function(rangefinder_compile_apart target regex)
+  get_target_property(files ${target} SOURCES)
+  list(FILTER files INCLUDE REGEX "${regex}")
+  if(files)
+    set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
 

@@ -4,6 +4,8 @@
 A line lists what the folder may include besides its own files. Each of these is listed above the line, so no include
 points upwards. tests/ may include anything.
 
+Only CATCH includes Catch2, whose versions have other headers.
+
 Headers of the hot path include none of SLOW: most of the profiler would be compiled with them. Headers of the tools
 include none of SLOW_IN_TOOLS, and only REGEX includes <regex>.
 """
@@ -17,6 +19,7 @@ SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
 SLOW = ("filesystem", "functional", "regex", "nlohmann")
 SLOW_IN_TOOLS = ("regex", "iostream")
 REGEX = "profiler/base/name_pattern.cpp"
+CATCH = ("tests/catch.h", "tests/catch_main.cpp")
 HOT_PATH = ("profiler/activity", "profiler/counters/exact", "profiler/events", "profiler/guest", "profiler/launch",
             "profiler/nvtx")
 ALLOWED = {
@@ -149,6 +152,13 @@ def tool_headers(files):
             yield path, f"must not include <regex>: use {REGEX}"
 
 
+def one_catch(files):
+    """Catch2 3 has no catch.hpp: a test that includes it builds with version 2 alone."""
+    for path in files.code("cpp"):
+        if path not in CATCH and any(name.startswith("catch2/") for name in SYSTEM_INCLUDE.findall(files.text(path))):
+            yield path, f"must not include Catch2 itself: use {CATCH[0]}"
+
+
 if __name__ == "__main__":
     repository.run({"include_direction": include_direction, "hot_path_headers": hot_path_headers,
-                    "tool_headers": tool_headers})
+                    "tool_headers": tool_headers, "one_catch": one_catch})

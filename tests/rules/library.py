@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports and dependencies of librangefinder.so: it exports four functions, and needs only libraries that every
 process has. It and the command line need no symbol of a C library that is newer than packages are for."""
+import os
 import re
 import subprocess
+import sys
 
 import repository
 
@@ -11,6 +13,9 @@ EXPORTS = {"InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectio
 LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|libdl\.so\.2|libpthread\.so\.0|libgcc_s\.so\.1|ld-linux[\w-]*\.so\.\d)$")
 
 NEWEST_GLIBC = (2, 34)
+# From 2.38 on the headers name functions anew (strtol is __isoc23_strtol): what is compiled there runs there.
+RENAMED_FROM = (2, 38)
+SKIPPED = 77
 
 
 def readelf(*arguments):
@@ -37,6 +42,10 @@ def too_new(symbols):
 
 
 def oldest_libc(_files, options):
+    ours = tuple(map(int, os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[:2]))
+    if ours >= RENAMED_FROM:
+        print(f"skipped: this machine has glibc {'.'.join(map(str, ours))}; packages are made with an older one")
+        sys.exit(SKIPPED)
     for path in filter(None, (options.injection_library, options.program)):
         for name in too_new(readelf("--dyn-syms", path)):
             yield path, f"needs {name}; packages are for glibc {'.'.join(map(str, NEWEST_GLIBC))}"

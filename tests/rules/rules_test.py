@@ -120,6 +120,13 @@ class Repository(InAFolder):
                           ("tools/serve/text.h", "must not include <regex>"),
                           ("tools/serve/through.h", "must not include <regex>, as tools/serve/text.h does")])
 
+    def test_a_test_that_includes_catch_itself_is_found(self):
+        self.write("tests/catch.h", "#include <catch2/catch.hpp>\n")
+        self.write("tests/unit/a_test.cpp", "#include <catch2/catch.hpp>\n")
+        self.write("tests/unit/b_test.cpp", '#include "tests/catch.h"\n')
+
+        self.assertEqual(self.found(includes.one_catch), ["tests/unit/a_test.cpp"])
+
     def test_a_folder_without_a_line_in_the_table_is_found(self):
         self.write("profiler/new.cpp", "")
 

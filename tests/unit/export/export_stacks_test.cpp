@@ -91,7 +91,7 @@ std::vector<Slice> slices_of(const StacksOnDisk& trace) {
     } else {
       REQUIRE(event["ph"] == "E");
       REQUIRE(!open.empty());
-      CHECK(out[open.back()].name == event["name"]);
+      CHECK(out[open.back()].name == event["name"].get<std::string>());
       out[open.back()].end = at;
       open.pop_back();
     }

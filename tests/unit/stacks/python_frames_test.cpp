@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include <catch2/catch.hpp>
+#include "tests/catch.h"
 
 namespace rangefinder {
 namespace {

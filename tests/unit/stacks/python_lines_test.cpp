@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <catch2/catch.hpp>
+#include "tests/catch.h"
 
 namespace rangefinder {
 namespace {

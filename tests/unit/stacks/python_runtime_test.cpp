@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include <catch2/catch.hpp>
+#include "tests/catch.h"
 
 namespace rangefinder {
 namespace {

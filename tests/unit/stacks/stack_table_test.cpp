@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/events/stack_table.h"
 
-#include <catch2/catch.hpp>
+#include "tests/catch.h"
 
 namespace rangefinder {
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "profiler/metrics/named_metrics.h"
 #include "tests/catch.h"
@@ -94,12 +95,12 @@ IterationSeries read_baseline_of(const IterationSeries& series) {
   return read_baseline(file);
 }
 
-const Change& row(const std::vector<Change>& changes, const std::string& key,
+const Change& row(const std::vector<Change>& changes, std::string_view key,
                   Quantity quantity = Quantity::gpu_ns) {
   for (const Change& change : changes) {
     if (change.key == key && change.quantity == quantity) return change;
   }
-  throw std::runtime_error("no row " + key);
+  throw std::runtime_error("no row " + std::string(key));
 }
 
 TEST_CASE("Student's t has the values of the tables") {

@@ -80,10 +80,10 @@ const std::vector<First> kFirst{
 };
 
 /// With those of set-up; each recording is read once.
-const std::vector<Finding>& all_of(const std::string& recording) {
+const std::vector<Finding>& all_of(std::string_view recording) {
   static std::map<std::string, std::vector<Finding>> known;
-  const auto [at, is_new] = known.try_emplace(recording);
-  if (is_new) at->second = found_in(recording, true);
+  const auto [at, is_new] = known.try_emplace(std::string(recording));
+  if (is_new) at->second = found_in(at->first, true);
   return at->second;
 }
 

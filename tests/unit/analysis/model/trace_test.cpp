@@ -201,7 +201,7 @@ TEST_CASE("a trace without segments is refused with how to get them") {
   const test::TemporaryFolder folder;
   test::write_file(folder.path() / "summary.json", "{}");
 
-  CHECK_THROWS_WITH(Trace(open_trace_folder(folder.path()), {}), Catch::Contains("no trace-*.ndjson"));
+  CHECK_THROWS_WITH(Trace(open_trace_folder(folder.path()), {}), ContainsSubstring("no trace-*.ndjson"));
 }
 
 }  // namespace rangefinder::trace_test
