@@ -21,7 +21,7 @@ class Trace:
         if text and not text.endswith(b"\n"):
             raise AssertionError(f"{segment} ends in half a line: {text[-200:]!r}")
         paths, names, configs = {}, {}, {}  # every segment is self-contained
-        for number, raw in enumerate(text.decode("utf-8").splitlines(), 1):
+        for number, raw in enumerate(text.decode("utf-8").split("\n")[:-1], 1):
             try:
                 line = json.loads(raw)
             except ValueError as error:
