@@ -64,7 +64,7 @@ TEST_CASE("signals that a thread raises itself are not blocked, others are and g
 TEST_CASE("our own threads are recognised, and SignalsBlocked does not change their mask") {
   CHECK_FALSE(rangefinder::on_own_thread());
 #if defined(__SANITIZE_ADDRESS__) && __GNUC__ == 13
-  WARN("skipped: gcc 13's AddressSanitizer gives a new thread its creator's mask, not that of its attributes");
+  WARN("skipped: gcc 13's AddressSanitizer gives a new thread the mask of its creator");
   return;
 #endif
   REQUIRE(rangefinder::start_own_thread(
