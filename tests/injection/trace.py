@@ -21,6 +21,7 @@ class Trace:
         if text and not text.endswith(b"\n"):
             raise AssertionError(f"{segment} ends in half a line: {text[-200:]!r}")
         paths, names, configs = {}, {}, {}  # every segment is self-contained
+        # Not splitlines(), which splits at U+0085 and others too: names may have them.
         for number, raw in enumerate(text.decode("utf-8").split("\n")[:-1], 1):
             try:
                 line = json.loads(raw)
